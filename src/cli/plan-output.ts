@@ -31,6 +31,8 @@ export interface PlanOutput {
   readonly actions: readonly ReturnType<typeof planLine>[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
+  /** Rows that people paused; absent: none. */
+  readonly pausedRows?: number;
   /** Not for a run that failed or stopped before it compared anything. */
   readonly forecast?: Forecast;
 }
@@ -59,6 +61,7 @@ export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 
     actions: actions.map((action) => planLine(action, companies)),
     guard: { ok: run.status !== 'failed' && run.refusals.length === 0, refusals: run.refusals },
     ...(problems.length > 0 && { problems }),
+    ...(run.pausedRows > 0 && { pausedRows: run.pausedRows }),
     ...forecastOf(run),
   };
 }
@@ -145,6 +148,7 @@ export function describePlan(
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
     ...describeCounts(actions, fields),
+    run.pausedRows > 0 && `  ${pausedWords(run.pausedRows)}`,
     ...(detail === 'summary'
       ? []
       : [held, others].flatMap((some) => describeSome(some, plan, detail === 'all'))),
@@ -158,6 +162,8 @@ export function describePlan(
   ];
   return shownDates(lines.filter((line) => typeof line === 'string').join('\n'), timeZone);
 }
+
+const pausedWords = (number: number): string => counted(number, 'row is paused', 'rows are paused');
 
 type End = keyof Pick<Change, 'from' | 'to'>;
 
@@ -351,7 +357,9 @@ export function describeReport(
   const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
   const written = describeWritten(report);
   // Empty in a run that stopped early.
-  const receipt = report.receipt.records > 0 ? describeVerification(report) : '';
+  const pausedRows = report.pausedRows ?? 0;
+  const paused = pausedRows > 0 ? ` (${pausedWords(pausedRows)})` : '';
+  const receipt = report.receipt.records > 0 ? describeVerification(report) + paused : '';
   if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined) {
     const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
     return `${report.connection}: nothing to change${receipt && `: ${receipt}`} ${took}${more}`;

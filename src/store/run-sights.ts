@@ -43,6 +43,7 @@ export async function takeUpLeads(db: Queryable, runId: number, scan: LiveScan):
 export async function storeSights(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
   const leads = function* () {
     for (const leadId of scan.differing()) {
+      if (scan.isPaused(leadId)) continue;
       const [lead, row] = [scan.lead(leadId), scan.row(leadId)];
       if (isEqual(scan, lead, row)) continue;
       const isMissed = { isLeadMissed: !scan.hasLead(leadId), isRowMissed: !scan.hasRow(leadId) };
@@ -61,15 +62,17 @@ export async function storeSights(db: Queryable, runId: number, scan: LiveScan):
 
 /**
  * Stores the rows whose status cells may need a change, when they are planned: those that do not show their baselines with the usual
- * text, and those of leads that the list lacks.
+ * text, and those of leads that the list lacks. Of paused rows no status is shown, so that none is written.
  */
 export async function storeStatuses(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
   const lines = function* () {
     for (const leadId of scan.rows.ids()) {
-      const { hash: _hash, status: shown, ...row } = scan.row(leadId) ?? { status: null };
+      const { hash: _hash, status, paused, ...row } = scan.row(leadId) ?? { status: null };
+      const shown = paused === true ? null : status;
       yield { ...row, shown, leadId, isCopy: false, isListed: scan.hasLead(leadId) };
     }
-    for (const { ordinal, row, cells, status: shown, leadId } of scan.rows.loose()) {
+    for (const { ordinal, row, cells, status, isPaused, leadId } of scan.rows.loose()) {
+      const shown = isPaused === true ? null : status;
       const isCopy = leadId !== null;
       yield { ordinal, row, cells, shown, leadId, isCopy, isListed: isCopy && scan.hasLead(leadId) };
     }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
+import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside, notePaused } from '../store/baselines.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import {
@@ -45,6 +45,7 @@ export async function commitScan(
     isFiltered: isFiltered(context),
     isComplete: !run.scanIncomplete,
   });
+  await notePaused(db, run, scan);
   await storeLostCreates(db, run, creates);
   if (moves > 0) await makeKeptMoves(db, run);
   await saveUndone(db, run, undone, isProof);

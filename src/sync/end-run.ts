@@ -12,6 +12,7 @@ import { buildReport, type SyncReport } from './report.ts';
 const needsPerson: ReadonlyMap<string, string | null> = new Map([
   ['target.header-missing', null],
   ['target.id-column-missing', null],
+  ['target.pause-column-missing', null],
   ['target.incomplete', null],
   ['target.emptied', null],
   ['target.gone', 'target-gone'],

@@ -131,7 +131,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
     rowsRead += read.length;
-    isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
+    isUsual &&= read.every(
+      ({ status, other, paused }) => status === usualStatus && other !== true && paused !== true,
+    );
     const ids = isSpelled ? read.flatMap(({ leadId }) => leadId ?? []) : [];
     const spellings = await loadSpellings(pool, run.connection, ids);
     for (const row of read) {

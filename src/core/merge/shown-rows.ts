@@ -18,6 +18,8 @@ export interface ScannedRow {
   readonly cells: Cells;
   /** What the status column shows; null when there is none. */
   readonly status: string | null;
+  /** As in TargetRow. */
+  readonly paused?: true;
 }
 
 /** A row that is kept; `duplicate`: an earlier one has its id. */
@@ -26,8 +28,8 @@ export interface LeftRow extends ScannedRow {
 }
 
 /** The first row of an id. */
-export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status'> {
-  /** Null: as in the baseline; it only stands elsewhere, or its status says something. */
+export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status' | 'paused'> {
+  /** Null: as in the baseline, and it only stands elsewhere, or its status says something; or it is paused. */
   readonly cells: Cells | null;
   /** Of its content; null when a cell is unreadable, and without cells. */
   readonly hash: string | null;
@@ -79,26 +81,37 @@ export class ShownRows {
 
   /** Keeps the first row of an id. */
   keep(row: ScannedRow & { readonly leadId: string }, isAsBase: boolean): LeftRow {
-    const { ordinal, status, cells, leadId } = row;
-    const isHashed = !isAsBase && !hasUnreadable(cells, this.#fields);
+    const { ordinal, status, cells, leadId, paused } = row;
+    const isLeft = isAsBase || paused === true;
+    const isHashed = !isLeft && !hasUnreadable(cells, this.#fields);
     const hash = isHashed ? hashContent(cells, this.#fields) : null;
-    const shown: ShownRow = { ordinal, row: row.row, status, cells: isAsBase ? null : cells, hash };
+    const place = { ordinal, row: row.row, status, ...(paused && { paused }) };
+    const shown: ShownRow = { ...place, cells: isLeft ? null : cells, hash };
     this.#set(this.#first, leadId, shown);
     return { ...row, duplicate: false };
   }
 
   /** Keeps a row without an id, or a further one of an id (`isCopy`). */
   keepLoose(row: ScannedRow, isCopy: boolean): LeftRow {
-    const { ordinal, status, leadId, unreadableId = null, idClosed = null, apart = false, cells } = row;
+    const {
+      ordinal,
+      status,
+      leadId,
+      unreadableId = null,
+      idClosed = null,
+      apart = false,
+      paused,
+      cells,
+    } = row;
     const contentHash = hashContent(cells, this.#fields);
     const loose = { row: row.row, leadId, unreadableId, idClosed, isApart: apart, cells, contentHash };
-    this.#keepLoose({ ...loose, ordinal, status });
+    this.#keepLoose({ ...loose, ordinal, status, ...(paused && { isPaused: paused }) });
     return { ...row, duplicate: isCopy };
   }
 
   #keepLoose(loose: ShownLooseRow): void {
     if (loose.leadId === null) this.#withoutId += 1;
-    else this.#copied.add(loose.leadId);
+    else if (loose.isPaused !== true) this.#copied.add(loose.leadId);
     if (loose.unreadableId !== null) this.#ofUnreadable += 1;
     this.#set(this.#loose, String(loose.ordinal), loose);
   }
@@ -136,8 +149,8 @@ export class ShownRows {
     this.#ofCopies = new Map();
   }
 
-  #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {
-    this.keepLoose({ ordinal, row, status, leadId, cells: cells ?? {} }, true);
+  #copy(leadId: string, { cells, hash: _, ...row }: ShownRow): void {
+    this.keepLoose({ ...row, leadId, cells: cells ?? {} }, true);
   }
 
   isCopied(leadId: string): boolean {
