@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { steadyClock, systemClock } from './ports/clock.ts';
-import type { Config, ConnectionConfig } from './config/config.ts';
+import { type Config, type ConnectionConfig, hasGoogleCalendars } from './config/config.ts';
 import { redisAddressOf } from './config/redis-address.ts';
 import type { LeadsyncError } from './lib/errors.ts';
 import type { OnReply } from './http/exchange.ts';
@@ -36,6 +36,8 @@ export interface App extends AsyncDisposable {
   readonly templates: ReadonlyMap<string, () => Promise<Templates>>;
   /** One for each configured connection, by its name. */
   readonly contexts: ReadonlyMap<string, SyncContext>;
+  /** For targets and calendars at Google. */
+  readonly googleAccount: () => Promise<GoogleAccount>;
   /** A slot for each run under way; see `runsAtOnce`. */
   readonly runs: Semaphore;
   /** Called for each run that starts or ends in this process; absent: the command reports it. */
@@ -83,7 +85,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const runs = new Semaphore(runsAtOnce(pool.options.max));
   const account = once(async () => {
     const { openGoogleAccount } = await import('./targets/google-sheets/google-account.ts');
-    return openGoogleAccount(config.googleCredentials);
+    return openGoogleAccount(config.googleCredentials, hasGoogleCalendars(config));
   });
   for (const connection of config.connections) {
     const { name } = connection;
@@ -125,6 +127,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     queues,
     templates,
     contexts,
+    googleAccount: account,
     runs,
     outdated: null,
     activity,

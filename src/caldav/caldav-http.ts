@@ -10,6 +10,7 @@ import { visibleText } from '../lib/visible-text.ts';
 
 interface Refusal {
   readonly status: number;
+  readonly isToken: boolean;
   /** Host and path of the calendar. */
   readonly place: string;
   /** Where a redirect points to. */
@@ -35,18 +36,23 @@ function lostReply(fault: HttpFault, place: string): LeadsyncError {
   });
 }
 
+const signInAgain = `A person's account needs access to calendars, too: enable the CalDAV API, then leadsync check --google-sign-in (${docsPath('caldav.md')}).`;
 const again = 'A worker tries again by itself.';
 
 const faults: FaultTable<Refusal> = {
-  '401': ({ place, offers }) => [
+  '401': ({ place, offers, isToken }) => [
     'caldav.unauthenticated',
-    `${place} rejected the user name or the password.${/\bbasic\b/i.test(offers) || offers === '' ? '' : ` It offers ${offers}, not Basic.`}`,
-    `Many providers want an app password here, not the password of the account (${docsPath('caldav.md')}).`,
+    isToken
+      ? `${place} rejected the account of GOOGLE_APPLICATION_CREDENTIALS.`
+      : `${place} rejected the user name or the password.${/\bbasic\b/i.test(offers) || offers === '' ? '' : ` It offers ${offers}, not Basic.`}`,
+    isToken
+      ? signInAgain
+      : `Many providers want an app password here, not the password of the account (${docsPath('caldav.md')}).`,
   ],
-  '403': ({ place }) => [
+  '403': ({ place, isToken }) => [
     'caldav.forbidden',
     `${place} does not allow this user to do that.`,
-    'Share the calendar with this user so that it may read and write.',
+    `Share the calendar with this user so that it may read and write.${isToken ? ` ${signInAgain}` : ''}`,
   ],
   '404 410': ({ place }) => [
     'caldav.not-found',
@@ -83,11 +89,17 @@ export function unreadable(place: string, what: string): LeadsyncError {
   });
 }
 
-export interface CalendarAccess {
-  /** The address of the calendar: https, or http to this machine; its path ends with a slash. */
-  readonly url: string;
+export interface BasicLogin {
   readonly username: string;
   readonly password: Secret;
+}
+
+/** The account whose token goes with each request. */
+export interface TokenLogin {
+  /** Throws LeadsyncError, and the signal's reason. */
+  authorize(signal: AbortSignal): Promise<{ readonly token: string }>;
+  /** After its token was refused. */
+  forget(): void;
 }
 
 export interface DavCall extends Pick<HttpRequest, 'method'>, Partial<Pick<HttpRequest, 'headers'>> {
@@ -108,13 +120,14 @@ const bounds: ExchangeBounds = { headersMs: 60_000, totalMs: 120_000, bodyBytes:
  */
 export class CalDavHttp implements AsyncDisposable {
   readonly place: string;
-  readonly #access: CalendarAccess;
+  readonly #login: BasicLogin | TokenLogin;
   readonly #url: URL;
   readonly #connection: HttpConnection;
 
-  constructor(access: CalendarAccess, clock: Clock = systemClock) {
-    this.#access = access;
-    this.#url = new URL(access.url);
+  /** `url`: the address of the calendar: https, or http to this machine; its path ends with a slash. */
+  constructor(url: string, login: BasicLogin | TokenLogin, clock: Clock = systemClock) {
+    this.#login = login;
+    this.#url = new URL(url);
     this.#connection = new HttpConnection(this.#url.origin, { connectMs, clock });
     this.place = `${this.#url.host}${this.#url.pathname}`;
   }
@@ -127,15 +140,33 @@ export class CalDavHttp implements AsyncDisposable {
     return this.#url.pathname + encodeURIComponent(name);
   }
 
-  ask({ name, headers, text, answers, ...call }: DavCall, signal: AbortSignal): Promise<HttpReply> {
-    const { username, password } = this.#access;
-    const login = Buffer.from(`${username}:${password.reveal()}`).toString('base64');
+  async ask({ name, headers, text, answers, ...call }: DavCall, signal: AbortSignal): Promise<HttpReply> {
+    const authorization = await this.#authorization(signal);
     const path = name === undefined ? this.#url.pathname : this.pathOf(name);
     const body = text === undefined ? 'none' : { text };
     return this.#connection.ask(
-      { ...call, path, headers: { authorization: `Basic ${login}`, ...headers }, body },
+      { ...call, path, headers: { authorization, ...headers }, body },
       { bounds, signal, answers, faults: this.#faults },
     );
+  }
+
+  async #authorization(signal: AbortSignal): Promise<string> {
+    const login = this.#login;
+    if ('password' in login)
+      return `Basic ${Buffer.from(`${login.username}:${login.password.reveal()}`).toString('base64')}`;
+    try {
+      return `Bearer ${(await login.authorize(signal)).token}`;
+    } catch (cause) {
+      if (!(cause instanceof LeadsyncError)) throw cause;
+      const { help, retryAfterMs } = cause;
+      const wait = retryAfterMs !== undefined && { retryAfterMs };
+      const isRefused = cause.retry === 'never';
+      throw new LeadsyncError(
+        isRefused ? 'caldav.unauthenticated' : 'caldav.unreachable',
+        `No token for ${this.place}: ${cause.message}`,
+        { retry: 'later', ...(help !== undefined && { help }), ...wait, cause },
+      );
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -151,7 +182,10 @@ export class CalDavHttp implements AsyncDisposable {
         .map((offer) => visibleText(offer.split(/[\s,]/)[0] ?? '', 20))
         .join(', ');
       const location = shownAddress(header('location'), this.#url);
-      const [code, says, options] = faultRow(faults, { status, place: this.place, location, offers });
+      const isToken = 'forget' in this.#login;
+      if ('forget' in this.#login && status === 401) this.#login.forget();
+      const refusal = { status, isToken, place: this.place, location, offers };
+      const [code, says, options] = faultRow(faults, refusal);
       const wait = waitMs !== null && { retryAfterMs: waitMs };
       return new LeadsyncError(code, says, { ...options, retry: 'later', ...wait });
     },

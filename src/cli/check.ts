@@ -5,7 +5,12 @@ import type { App } from '../app.ts';
 import { CalDavHttp } from '../caldav/caldav-http.ts';
 import { CalendarClient } from '../caldav/calendar-client.ts';
 import { clearTextOf } from '../config/clear-text.ts';
-import { type CalendarSettings, closedStages, type ConnectionConfig } from '../config/config.ts';
+import {
+  type CalendarSettings,
+  closedStages,
+  type ConnectionConfig,
+  hasGoogleCalendars,
+} from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
 import { counted } from '../core/lead/counted.ts';
 import { followUpField } from '../core/lead/mapping.ts';
@@ -49,7 +54,7 @@ interface CheckOptions extends CommonOptions {
 
 /** Changes nothing without `--fix`. */
 export async function check({ sendTest, googleSignIn, ...options }: CheckOptions): Promise<void> {
-  if (googleSignIn !== undefined) return signIn(googleSignIn, options.json ?? false);
+  if (googleSignIn !== undefined) return signIn(googleSignIn, options);
   if (sendTest !== undefined)
     return withApp(options, (app) => unlessStopped(() => sendTestMail(app, sendTest, options.json ?? false)));
   const config = await loadConfigFromProcess(options.config);
@@ -74,13 +79,19 @@ export async function check({ sendTest, googleSignIn, ...options }: CheckOptions
 }
 
 /** Needs no configuration: there may be none yet. */
-async function signIn(clientFile: string, json: boolean): Promise<void> {
+async function signIn(clientFile: string, options: CheckOptions): Promise<void> {
   const { signInWithClient } = await import('../setup/google-sign-in.ts');
+  const config = await loadConfigFromProcess(options.config).catch(() => null);
   await unlessStopped(async () => {
     const show = (address: string): void =>
       void process.stderr.write(`Open this address in a browser on this machine, and sign in:\n${address}\n`);
-    const written = await signInWithClient(clientFile, show, stopping);
-    if (json) printJson({ ok: true, written });
+    const written = await signInWithClient(
+      clientFile,
+      config !== null && hasGoogleCalendars(config),
+      show,
+      stopping,
+    );
+    if (options.json) printJson({ ok: true, written });
     else print(`${written} is written. Set GOOGLE_APPLICATION_CREDENTIALS to its path, then: leadsync check`);
   });
 }
@@ -97,8 +108,9 @@ export async function* checkApp(
     yield* await checkTarget(context, fix);
   }
   yield describeClocks(await clockDifferences(app));
-  const each = [checkTemplates, checkRecipients, checkStages, checkYears, checkMemory, checkCalendars];
+  const each = [checkTemplates, checkRecipients, checkStages, checkYears, checkMemory];
   for (const one of each) for (const context of contexts) yield* await one(context);
+  for (const context of contexts) yield* await checkCalendars(app, context);
   await using mailer = openMailer(app);
   yield await runCheck('mail', () => checkMail(app, mailer));
   for (const { connection } of contexts) yield* checkChat(connection);
@@ -292,23 +304,24 @@ async function checkAlertChannels(
   return [...(await Promise.all(lines)), ...heartbeat];
 }
 
-async function checkCalendars(context: SyncContext): Promise<CheckLine[]> {
+async function checkCalendars(app: App, context: SyncContext): Promise<CheckLine[]> {
   const calendars = context.connection.reminders?.calendars ?? [];
   const lines: CheckLine[] = [];
   for (const calendar of calendars)
     lines.push(
       await runCheck(`${context.connection.name}: calendar of ${calendar.recipient}`, () =>
-        checkCalendar(context, calendar),
+        checkCalendar(app, context, calendar),
       ),
     );
   return lines;
 }
 
 async function checkCalendar(
+  app: App,
   { pool, connection, clock }: SyncContext,
   calendar: CalendarSettings,
 ): Promise<string> {
-  await using http = new CalDavHttp(calendar, clock);
+  await using http = new CalDavHttp(calendar.url, calendar.login ?? (await app.googleAccount()), clock);
   const { displayName, components, mayWrite } = await new CalendarClient(http).examine(never);
   const missing = calendar.components.find((one) => !components.includes(one));
   if (missing !== undefined)
@@ -316,9 +329,13 @@ async function checkCalendar(
       help: `Choose another calendar, or set "as" to ${missing === 'event' ? 'task' : 'event'}.`,
     });
   if (mayWrite === false)
-    throw new LeadsyncError('caldav.forbidden', `${calendar.username} may not write to ${http.place}.`, {
-      help: 'Share the calendar with this user so that it may read and write.',
-    });
+    throw new LeadsyncError(
+      'caldav.forbidden',
+      `${calendar.login?.username ?? 'This account'} may not write to ${http.place}.`,
+      {
+        help: 'Share the calendar with this user so that it may read and write.',
+      },
+    );
   const ref = { connection: connection.name, recipient: calendar.recipient };
   const rows = await entriesOf(pool, ref, calendar.components.slice(0, 1), followUpField);
   const count = rows.filter(({ dueAt }) => dueAt !== null).length;

@@ -57,6 +57,7 @@ export async function init(options: InitOptions): Promise<void> {
     const paths = await writeSetup(files);
     written.push(...paths.filter((path) => !path.endsWith('.gitignore')).map(shownPath));
     ui.say(`Written: ${written.join(', ') || 'nothing new'}. Only you can read the files.`);
+    ui.say('Deletes ask first: npx leadsync conflicts (onRowDeleted and onLeadDeleted in leadsync.yaml).');
     await showFirstPlan(found.connection, yamlFile, written, ui, options.json === true);
   } catch (error) {
     if (codeOf(error) !== 'process.stopped') throw error;

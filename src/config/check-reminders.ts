@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { followUpField } from '../core/lead/mapping.ts';
+import { isLoopback } from '../lib/loopback.ts';
 import { isQuiet } from '../core/lead/quiet-hours.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
@@ -11,6 +12,8 @@ import type { ConnectionSettings } from './schema.ts';
 import type { Path } from './settings.ts';
 import { type Report, type Source, valueAt } from './source.ts';
 import { headingKey } from '../core/lead/heading-line.ts';
+
+const googleCalendars = 'apidata.googleusercontent.com';
 
 export function checkReminders(
   report: Report,
@@ -84,6 +87,23 @@ export function checkReminders(
     );
 
   checkAddresses(report, ['reminders', 'caldav'], reminders.caldav);
+  for (const [address, { url, username, password } = {}] of Object.entries(reminders.caldav ?? {})) {
+    if (url === undefined) continue;
+    const { hostname } = new URL(url);
+    const isGoogle = hostname === googleCalendars;
+    const isWhole = username !== undefined && password !== undefined;
+    const isBare = username === undefined && password === undefined;
+    if (isGoogle && !isBare)
+      report(
+        ['reminders', 'caldav', address, 'password'],
+        'must be left out, and username: Google takes its account alone (GOOGLE_APPLICATION_CREDENTIALS)',
+      );
+    else if (!isWhole && !(isBare && (isGoogle || isLoopback(hostname))))
+      report(
+        ['reminders', 'caldav', address, username === undefined ? 'username' : 'password'],
+        `is missing: only ${googleCalendars} is opened with Google's account`,
+      );
+  }
 
   const fault =
     reminders.templates === undefined ? null : templatesFault(resolve(source.folder, reminders.templates));

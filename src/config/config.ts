@@ -155,8 +155,10 @@ function buildReminders(
     chat,
     calendar,
     /** By recipient. */
-    calendars: Object.entries(settings.caldav ?? {}).map(([recipient, { as, ...access }]) => ({
-      ...access,
+    calendars: Object.entries(settings.caldav ?? {}).map(([recipient, { as, url, username, password }]) => ({
+      url,
+      /** Null: Google's account. */
+      login: username === undefined || password === undefined ? null : { username, password },
       recipient: addressKey(recipient),
       components: as === 'both' ? (['event', 'task'] as const) : ([as] as const),
     })),
@@ -165,6 +167,11 @@ function buildReminders(
     /** Absolute path of the folder with the user's own templates, or null. */
     templates: templates === undefined ? null : resolve(folder, templates),
   };
+}
+
+/** Calendars without a login are opened with Google's account. */
+export function hasGoogleCalendars({ configured }: Pick<Config, 'configured'>): boolean {
+  return configured.some(({ reminders }) => reminders?.calendars.some(({ login }) => login === null));
 }
 
 /** By address in lower case. */

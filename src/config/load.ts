@@ -87,7 +87,7 @@ function followFiles(config: Config, environment: Environment, readAgain: () => 
 function secretsOf({ databaseUrl, redisUrl, smtpUrl, msgraph, connections }: Config): readonly Secret[] {
   const ofConnections = connections.flatMap(({ target, reminders }) => [
     ...Object.values<unknown>(target),
-    ...(reminders?.calendars ?? []).map(({ password }) => password),
+    ...(reminders?.calendars ?? []).map(({ login }) => login?.password),
   ]);
   const values: readonly unknown[] = [
     databaseUrl,

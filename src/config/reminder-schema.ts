@@ -48,12 +48,12 @@ const before = z
 
 const caldav = z.strictObject({
   url: calendarUrl.describe('Address of one calendar on a CalDAV server (https, or this machine). Required.'),
-  username: filled('must be the user name at the calendar server').describe(
-    'User name at the calendar server. Required.',
-  ),
-  password: secret(filled('must be the password at the calendar server')).describe(
-    'Password at the calendar server, mostly an app password. Required.',
-  ),
+  username: filled('must be the user name at the calendar server')
+    .exactOptional()
+    .describe('User name at the calendar server. Required, but at Google: its account is that of the table.'),
+  password: secret(filled('must be the password at the calendar server'))
+    .exactOptional()
+    .describe('Password at the calendar server, mostly an app password. Required with username.'),
   as: z
     .enum(['event', 'task', 'both'])
     .default('event')

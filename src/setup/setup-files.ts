@@ -73,6 +73,9 @@ function yamlOf({ connection, env, part, idColumn, fields, hasRows }: Answers, f
       timeZone: TZ_NAME || Intl.DateTimeFormat().resolvedOptions().timeZone,
       // Rows without an id may be leads: they are listed, and a person decides.
       ...(hasRows && { match: 'propose', ...(!isNamed && { matchBy: names.slice(0, 1) }) }),
+      // Until a team trusts it, no delete goes on by itself.
+      onLeadDeleted: 'ask',
+      onRowDeleted: 'ask',
     },
     ...(isSet(env, 'REMINDER_TO') && {
       reminders: { ...(from && { from }), to, ...(isGerman && { language: 'de' }) },

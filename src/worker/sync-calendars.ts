@@ -78,7 +78,7 @@ async function syncOne(
   const { CalDavHttp } = await import('../caldav/caldav-http.ts');
   const { CalendarClient } = await import('../caldav/calendar-client.ts');
   const { syncCalendar } = await import('../caldav/sync-calendar.ts');
-  await using http = new CalDavHttp(calendar, clock);
+  await using http = new CalDavHttp(calendar.url, calendar.login ?? (await app.googleAccount()), clock);
   const client = new CalendarClient(http);
   const context: CalendarContext = {
     pool,

@@ -103,7 +103,7 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
       never,
     ),
   CalDAV: async (url) => {
-    await using http = new CalDavHttp({ url: `${url}/a/`, username: 'anna', password: new Secret(secret) });
+    await using http = new CalDavHttp(`${url}/a/`, { username: 'anna', password: new Secret(secret) });
     return await http.ask({ method: 'PROPFIND' }, never);
   },
   'a webhook': (url) =>

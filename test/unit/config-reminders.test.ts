@@ -132,8 +132,7 @@ test('all settings', async () => {
       {
         recipient: 'anna@example.com',
         url: 'https://dav.example.com/anna/leads/',
-        username: 'anna',
-        password: expect.any(Secret) as Secret,
+        login: { username: 'anna', password: expect.any(Secret) as Secret },
         components: ['event', 'task'],
       },
     ],

@@ -73,7 +73,13 @@ test.each<[string, string, string, (config: Config) => Secret | undefined, strin
     ({ connections: [main] }) => (main?.target.type === 'postgres-table' ? main.target.url : undefined),
     'postgres://crm:crm-2@db.example.com/crm',
   ],
-  ['DAV_PASSWORD', 'dav-1', 'dav-2', (it) => it.connections[0]?.reminders?.calendars[0]?.password, 'dav-2'],
+  [
+    'DAV_PASSWORD',
+    'dav-1',
+    'dav-2',
+    (it) => it.connections[0]?.reminders?.calendars[0]?.login?.password,
+    'dav-2',
+  ],
   // It tells one service from another.
   ['LEADS_API_KEY', 'one', 'two', (it) => it.connections[0]?.leads.apiKey, 'one'],
 ])('the file of %s with %j, then with %j', async (name, before, after, secretIn, expected) => {

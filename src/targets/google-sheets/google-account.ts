@@ -153,10 +153,14 @@ export interface GoogleAccount {
 }
 
 /** Tabs and their content; and whether the file is in the trash, which only Drive tells. */
-export const scopes = [
+const tableScopes = [
   'https://www.googleapis.com/auth/spreadsheets',
   'https://www.googleapis.com/auth/drive.metadata.readonly',
 ];
+
+/** What an account is asked for; calendars over CalDAV know no narrower scope. */
+export const googleScopes = (withCalendars: boolean): readonly string[] =>
+  withCalendars ? [...tableScopes, 'https://www.googleapis.com/auth/calendar'] : tableScopes;
 
 /** Google's library requests tokens here, whatever address a key names. */
 const builtInTokenUrl = 'https://oauth2.googleapis.com/token';
@@ -164,7 +168,7 @@ const builtInTokenUrl = 'https://oauth2.googleapis.com/token';
 const tokenTimeoutMs = 30_000;
 
 /** `credentialsPath`: the value of GOOGLE_APPLICATION_CREDENTIALS, if set. */
-export function openGoogleAccount(credentialsPath: string | undefined): GoogleAccount {
+export function openGoogleAccount(credentialsPath: string | undefined, withCalendars = false): GoogleAccount {
   let client: SigningClient | null = null;
   let madeOf = '';
   return {
@@ -181,7 +185,7 @@ export function openGoogleAccount(credentialsPath: string | undefined): GoogleAc
       const credentials = client === null ? await reading : await reading.catch(() => null);
       const now = JSON.stringify(credentials);
       if (credentials !== null && (client === null || now !== madeOf))
-        [client, madeOf] = [await createClient(credentials), now];
+        [client, madeOf] = [await createClient(credentials, googleScopes(withCalendars)), now];
       const signing = client;
       if (signing === null) throw new Error('there is no client');
       return { client: signing, token: await untilAborted(getToken(signing), signal) };
@@ -265,7 +269,10 @@ export async function oauthClient(
   return new google.OAuth2Client({ ...common, clientId, clientSecret, ...(redirectUri && { redirectUri }) });
 }
 
-async function createClient(credentials: GoogleCredentials): Promise<SigningClient> {
+async function createClient(
+  credentials: GoogleCredentials,
+  scopes: readonly string[],
+): Promise<SigningClient> {
   if (credentials.type === 'authorized_user') {
     const client = await oauthClient(credentials);
     client.setCredentials({ refresh_token: credentials.refresh_token });
@@ -273,7 +280,7 @@ async function createClient(credentials: GoogleCredentials): Promise<SigningClie
   }
   const tokenUrl = credentials.type === 'service_account' ? credentials.token_uri : undefined;
   const { google, common: bare } = await openLibrary(tokenUrl);
-  const common = { ...bare, scopes };
+  const common = { ...bare, scopes: [...scopes] };
   if (credentials.type === 'service_account') {
     const { client_email: email, private_key: key } = credentials;
     // The assertion's audience must be the requested address.

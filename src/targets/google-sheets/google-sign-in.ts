@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { type GoogleUser, oauthClient, readToken, scopes } from './google-account.ts';
+import { type GoogleUser, oauthClient, readToken } from './google-account.ts';
 
 /** The file of an OAuth client of type "Desktop app", as the Google Cloud console hands it out. */
 const clientSchema = z.object({
@@ -37,6 +37,7 @@ export function parseOAuthClient(json: unknown, path: string): z.infer<typeof cl
 export async function signInAtGoogle(
   client: ReturnType<typeof parseOAuthClient>,
   out: string,
+  scopes: readonly string[],
   show: (address: string) => void,
   signal: AbortSignal,
 ): Promise<void> {

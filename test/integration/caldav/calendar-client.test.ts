@@ -34,7 +34,7 @@ describe('the client of a calendar', { tags: 'radicale' }, () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   const open = (url: string, secret = password): CalendarClient =>
-    new CalendarClient(new CalDavHttp({ url, username: 'anna', password: new Secret(secret) }));
+    new CalendarClient(new CalDavHttp(url, { username: 'anna', password: new Secret(secret) }));
 
   test('a calendar says what it takes, and that it may be written to', async () => {
     const client = open(await server.calendar('anna', 'facts'));

@@ -21,6 +21,7 @@ interface SceneOptions {
   /** The address of a calendar, as leadsync is to see it. */
   readonly through?: (url: string) => string;
   readonly connection?: ConnectionSettings;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** How many calendars the tests of a server have used: each scene has its own. */
@@ -44,7 +45,10 @@ export async function calendarScene(server: Radicale, options: SceneOptions = {}
   const reminders = { to, timeZone: 'Europe/Berlin', caldav, ...options.reminders };
   await using stack = new AsyncDisposableStack();
   const workspace = stack.use(
-    await Workspace.open({ connection: { ...connection, reminders }, env: { DAV_PASSWORD: password } }),
+    await Workspace.open({
+      connection: { ...connection, reminders },
+      env: { DAV_PASSWORD: password, ...options.env },
+    }),
   );
   for (let nth = 1; nth <= leads; nth++)
     workspace.sandbox.leads.add({ companyName: `Lead ${nth}`, stage: 'new', nextFollowUpAt: monday });

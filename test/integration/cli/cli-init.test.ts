@@ -87,7 +87,10 @@ describe('without a terminal', () => {
       'secrets/.gitignore',
       'secrets/leads-api-key',
     ]);
-    expect(readFileSync(join(folder, 'leadsync.yaml'), 'utf8')).toContain('timeZone: Europe/Berlin');
+    const yaml = readFileSync(join(folder, 'leadsync.yaml'), 'utf8');
+    expect(yaml).toContain('timeZone: Europe/Berlin');
+    expect(yaml).toMatch(/^ +onLeadDeleted: ask\n +onRowDeleted: ask$/m);
+    expect(first.stdout).toMatch(/^Deletes ask first: npx leadsync conflicts/m);
     // What it wrote is all that another command needs.
     expect((await run(['plan', '--json'])).json()).toMatchObject({ connection: 'default' });
 

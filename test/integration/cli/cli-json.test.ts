@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PlanOutput } from '../../../src/cli/plan-output.ts';
@@ -24,6 +24,10 @@ describe('exit codes and --json', () => {
     });
     const before = await workspace.cli('status', '--json');
     expect(before.code).toBe(0);
+    const contract =
+      readFileSync('docs/architecture.md', 'utf8').match(/`status --json`: `[^`]*`/)?.[0] ?? '';
+    const [shown] = (oneObject(before) as { connections: object[] }).connections;
+    for (const key of Object.keys(shown ?? {})) expect(contract).toContain(JSON.stringify(key));
     expect(oneObject(before)).toEqual({
       connections: [
         {
