@@ -148,7 +148,7 @@ export function describePlan(
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
     ...describeCounts(actions, fields),
-    run.pausedRows > 0 && `  ${pausedWords(run.pausedRows)}`,
+    run.pausedRows > 0 && `  ${counted(run.pausedRows, 'row is', 'rows are')} paused`,
     ...(detail === 'summary'
       ? []
       : [held, others].flatMap((some) => describeSome(some, plan, detail === 'all'))),
@@ -162,8 +162,6 @@ export function describePlan(
   ];
   return shownDates(lines.filter((line) => typeof line === 'string').join('\n'), timeZone);
 }
-
-const pausedWords = (number: number): string => counted(number, 'row is paused', 'rows are paused');
 
 type End = keyof Pick<Change, 'from' | 'to'>;
 
@@ -357,9 +355,7 @@ export function describeReport(
   const took = `(${runId === '' ? '' : `run ${runId}, `}${seconds(report.durationMs)})`;
   const written = describeWritten(report);
   // Empty in a run that stopped early.
-  const pausedRows = report.pausedRows ?? 0;
-  const paused = pausedRows > 0 ? ` (${pausedWords(pausedRows)})` : '';
-  const receipt = report.receipt.records > 0 ? describeVerification(report) + paused : '';
+  const receipt = report.receipt.records > 0 ? describeVerification(report) : '';
   if (status === 'succeeded' && written.length + report.problems.length === 0 && report.plan === undefined) {
     const more = waitedMs > 0 ? `, waited ${seconds(waitedMs)}` : '';
     return `${report.connection}: nothing to change${receipt && `: ${receipt}`} ${took}${more}`;
