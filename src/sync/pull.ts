@@ -10,8 +10,8 @@ import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
 import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { logLeads } from '../store/run-sights.ts';
-import { inLeasedTransaction, inRepeatable, isFiltered, scopeOf, type StepContext } from './context.ts';
-import { readAhead } from './read-ahead.ts';
+import { inLeasedTransaction, isFiltered, scopeOf, type StepContext } from './context.ts';
+import { readAhead } from './concurrency.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Leads logged together, of at most eight pages and not too many characters, while as many are requested. */
@@ -208,7 +208,7 @@ function storePages(
       }),
     });
   };
-  return inRepeatable(context, store);
+  return inLeasedTransaction(context, store, 'repeatable');
 }
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {

@@ -37,17 +37,14 @@ function settle({ match, one = intent(), loose = [row(2)], lead, isInRow, filter
 }
 
 const ofL = found('L') as CreateMatch;
+const created = { state: 'created', leadId: 'L' };
 const two = { kind: 'ambiguous', candidates: ['L', 'M'] } as const;
 const nobody = { kind: 'unrecognised' } as const;
 const wait = { kind: 'wait' } as const;
 
 describe('what becomes of an unfinished create', () => {
   const told = (settled: SettledCreates): unknown => ({
-    ...Object.fromEntries(
-      (['linked', 'abandoned', 'unseen', 'offered'] as const).flatMap((end) =>
-        settled[end].length > 0 ? [[end, settled[end]]] : [],
-      ),
-    ),
+    ...settled.changes.get(1),
     ...(settled.rowless.length > 0 && { rowless: settled.rowless.map(({ leadId }) => leadId) }),
     ...(settled.actions.length > 0 && {
       actions: settled.actions.map(({ kind, leadId, row: on }) => `${kind} ${leadId ?? '-'} ${on}`),
@@ -56,10 +53,26 @@ describe('what becomes of an unfinished create', () => {
   });
 
   test.each<[string, Scan, object]>([
-    ['its lead and its row', { match: ofL, lead: acme }, { actions: ['link L 2'], taken: ['L', 2] }],
-    ['its id is in a row', { match: ofL, lead: acme, isInRow: true }, { linked: [1], taken: [] }],
-    ['its row is gone', { match: ofL, lead: acme, loose: [] }, { abandoned: [1], rowless: ['L'], taken: [] }],
-    ['the id of its row is unreadable', { match: ofL, loose: [row(2, acme, '#N/A')] }, { taken: ['L'] }],
+    [
+      'its lead and its row',
+      { match: ofL, lead: acme },
+      { ...created, actions: ['link L 2'], taken: ['L', 2] },
+    ],
+    [
+      'its id is in a row',
+      { match: ofL, lead: acme, isInRow: true },
+      { ...created, state: 'linked', taken: [] },
+    ],
+    [
+      'its row is gone',
+      { match: ofL, lead: acme, loose: [] },
+      { ...created, state: 'abandoned', rowless: ['L'], taken: [] },
+    ],
+    [
+      'the id of its row is unreadable',
+      { match: ofL, loose: [row(2, acme, '#N/A')] },
+      { ...created, taken: ['L'] },
+    ],
     [
       'several rows look like it',
       {
@@ -67,24 +80,32 @@ describe('what becomes of an unfinished create', () => {
         lead: acme,
         loose: [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })],
       },
-      { actions: ['hold - 2'], taken: ['L', 2, 3] },
+      { ...created, actions: ['hold - 2'], taken: ['L', 2, 3] },
     ],
-    ['several leads', { match: two }, { offered: [1], actions: ['hold - 2'], taken: ['L', 'M', 2] }],
-    ['several leads, no row', { match: two, loose: [] }, { offered: [1], abandoned: [1], taken: [] }],
-    ['no lead, though it was made', { match: nobody }, { unseen: [1], actions: ['hold - 2'], taken: [2] }],
-    ['no lead yet', { match: wait }, { unseen: [1], taken: [2] }],
-    ['no lead yet, no row', { match: wait, loose: [] }, { unseen: [1], taken: [] }],
+    ['several leads', { match: two }, { scansWithoutIt: 0, actions: ['hold - 2'], taken: ['L', 'M', 2] }],
+    [
+      'several leads, no row',
+      { match: two, loose: [] },
+      { scansWithoutIt: 0, state: 'abandoned', taken: [] },
+    ],
+    [
+      'no lead, though it was made',
+      { match: nobody },
+      { scansWithoutIt: 1, actions: ['hold - 2'], taken: [2] },
+    ],
+    ['no lead yet', { match: wait }, { scansWithoutIt: 1, taken: [2] }],
+    ['no lead yet, no row', { match: wait, loose: [] }, { scansWithoutIt: 1, taken: [] }],
     [
       'a filter hides it',
       { match: wait, filtered: true },
-      { unseen: [1], actions: ['hold - 2'], taken: [2] },
+      { scansWithoutIt: 1, actions: ['hold - 2'], taken: [2] },
     ],
     [
       'the service may still act',
       { match: wait, filtered: true, one: intent({ attemptedAt: proof.startedAt }) },
       { taken: [2] },
     ],
-    ['certainly not made', { match: { kind: 'again' } }, { abandoned: [1], taken: [] }],
+    ['certainly not made', { match: { kind: 'again' } }, { state: 'abandoned', taken: [] }],
   ])('%s', (_, scan, expected) => {
     expect(told(settle(scan))).toEqual(expected);
   });
@@ -96,7 +117,7 @@ describe('what becomes of an unfinished create', () => {
       { kind: 'link', leadId: 'L', row: 4, intentId: 1, reason: 'settled-create' },
       { kind: 'update-lead', leadId: 'L', changes: { stage: { to: 'won' } } },
     ]);
-    expect(settled.seen).toEqual([{ intentId: 1, row: edited }]);
+    expect(settled.changes.get(1)).toMatchObject({ row: edited });
   });
 
   test('row and lead agree on what was sent and the lead shows', () => {
@@ -149,8 +170,8 @@ describe('what becomes of an unfinished create', () => {
   });
 
   test('a row that is as it was is not noted again, and several that may be it neither', () => {
-    expect(settle({ match: ofL, lead: acme }).seen).toEqual([]);
+    expect(settle({ match: ofL, lead: acme }).changes.get(1)).not.toHaveProperty('row');
     const loose = [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })];
-    expect(settle({ match: ofL, lead: acme, loose }).seen).toEqual([]);
+    expect(settle({ match: ofL, lead: acme, loose }).changes.get(1)).not.toHaveProperty('row');
   });
 });
