@@ -164,9 +164,11 @@ export class LiveScan {
       const n = this.base.find(leadId);
       this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
       if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
-      if (this.isPaused(key)) this.#paused.set(key, '');
-      if (this.#shownRows.find(leadId)?.paused === true) this.#paused.set(leadId, 'paused');
-      else if (this.isPaused(leadId)) this.#paused.set(leadId, '');
+      if (this.#paused.size === 0) continue;
+      const isPaused = this.#shownRows.find(leadId)?.paused === true;
+      this.#paused.set(key, '');
+      this.#paused.set(leadId, isPaused ? 'paused' : '');
+      if (n >= 0 && isPaused) this.#rows[n] = asBase;
     }
     this.#shownRows.respellCopies();
   }
