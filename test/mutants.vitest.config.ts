@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,planner*,fingerprint*,lost-*,undo*}.test.ts',
+      'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,planner*,fingerprint*,lost-{creates,creates-rows,creates-several,rows*,sights},undo*}.test.ts',
       'test/unit/{apart-rows,aside,audit,baseline-moves,count-outcomes,day,difference,email-addresses}.test.ts',
       'test/unit/{first-leads,follow-up-years,garbled,guard-*,heading-line,held-conflicts,id-set,judge-mark}.test.ts',
       'test/unit/{live-scan,match*,choose-matches,missed-columns,older-cop*,other-words,propose-mapping}.test.ts',

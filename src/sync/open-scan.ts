@@ -20,6 +20,7 @@ export async function openScan(
   if (memory.scan !== null) return { run, scan: memory.scan };
   const base = await load(context, run);
   const scan = new LiveScan(base, reserveBeside(context, base.size));
+  // Before any row is seen: a row is compared with its baseline only then.
   for (const leadId of (await loadSpellings(context.pool, run.connection)).values()) scan.spell(leadId);
   const taken = await takeUp(context, run, scan);
   memory.scan = scan;

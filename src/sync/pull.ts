@@ -177,7 +177,7 @@ function storePages(
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
-    const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) === 'again' ? [id] : []));
+    const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) ? [id] : []));
     const checkpoint = scan.takeLeads(cursors);
     await logLeads(db, run.id, checkpoint);
     const pulledBytes = run.pulledBytes + Buffer.byteLength(checkpoint.leads);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import type { Cells } from '../../src/core/lead/value.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
 import type { LooseRow } from '../../src/core/merge/difference.ts';
 import type { CreateMatch, Intent } from '../../src/core/merge/match-lost-creates.ts';
 import { type SettledCreates, settleCreates } from '../../src/core/merge/settle-creates.ts';
@@ -14,20 +14,31 @@ function row(number: number, cells: Cells = acme, unreadableId: string | null = 
 }
 
 interface Scan {
-  readonly match: CreateMatch;
+  /** Null: nothing is known of it. */
+  readonly match: CreateMatch | null;
   readonly one?: Intent;
   readonly loose?: readonly LooseRow[];
   /** What lead L shows; it is in no list without. */
   readonly lead?: Cells;
+  /** It is a pair with this baseline. */
+  readonly base?: Values;
   readonly isInRow?: boolean;
   readonly filtered?: boolean;
 }
 
-function settle({ match, one = intent(), loose = [row(2)], lead, isInRow, filtered }: Scan): SettledCreates {
+function settle({
+  match,
+  one = intent(),
+  loose = [row(2)],
+  lead,
+  base,
+  isInRow,
+  filtered,
+}: Scan): SettledCreates {
   const facts = {
-    matches: new Map([[one.id, match]]),
+    matches: new Map(match === null ? [] : [[one.id, match]]),
     leads: new Map(lead === undefined ? [] : [['L', lead]]),
-    bases: new Map(),
+    bases: new Map(base === undefined ? [] : [['L', base]]),
     hasRow: () => isInRow === true,
     loose,
     scan: proof,
@@ -95,10 +106,15 @@ describe('what becomes of an unfinished create', () => {
     ],
     ['no lead yet', { match: wait }, { scansWithoutIt: 1, taken: [2] }],
     ['no lead yet, no row', { match: wait, loose: [] }, { scansWithoutIt: 1, taken: [] }],
-    [
-      'a filter hides it',
-      { match: wait, filtered: true },
+    ...[wait, null].map((match): [string, Scan, object] => [
+      match === null ? 'nobody looked for it' : 'a filter hides it',
+      { match, filtered: true },
       { scansWithoutIt: 1, actions: ['hold - 2'], taken: [2] },
+    ]),
+    [
+      'a filter hides it, no row',
+      { match: wait, filtered: true, loose: [] },
+      { scansWithoutIt: 1, state: 'abandoned', taken: [] },
     ],
     [
       'the service may still act',
@@ -117,6 +133,7 @@ describe('what becomes of an unfinished create', () => {
       { kind: 'link', leadId: 'L', row: 4, intentId: 1, reason: 'settled-create' },
       { kind: 'update-lead', leadId: 'L', changes: { stage: { to: 'won' } } },
     ]);
+    expect(settled.actions[1]).not.toHaveProperty('intentId');
     expect(settled.changes.get(1)).toMatchObject({ row: edited });
   });
 
@@ -130,8 +147,33 @@ describe('what becomes of an unfinished create', () => {
     expect(settle({ match: ofL, one, lead: { companyName: 'Other', stage: 'won' } }).found).toMatchObject([
       { base: acme },
     ]);
+    // What the lead does not show, the service may never have taken.
+    expect(settle({ match: ofL, one, lead: { companyName: 'Other', stage: null } }).found).toMatchObject([
+      { base: { companyName: 'Acme' } },
+    ]);
     expect(settle({ match: ofL, one }).found).toMatchObject([{ base: acme }]);
-    expect(settle({ match: ofL }).found).toMatchObject([{ base: {} }]);
+    expect(settle({ match: ofL }).found).toMatchObject([{ base: {}, isPair: false }]);
+  });
+
+  test('of a pair row and lead agree on its baseline', () => {
+    const base = { companyName: 'Acme', stage: 'lost' };
+    expect(settle({ match: ofL, lead: acme, base }).found).toMatchObject([{ base, isPair: true }]);
+  });
+
+  test('a create whose id is in a row lays no claim to a row that another one may have made', () => {
+    const edited = row(3, { ...acme, stage: 'won' });
+    const facts = {
+      matches: new Map([1, 2].map((id) => [id, found(String(id)) as CreateMatch])),
+      leads: new Map(['1', '2'].map((leadId) => [leadId, acme])),
+      bases: new Map(),
+      hasRow: (leadId: string) => leadId === '1',
+      loose: [edited],
+      scan: proof,
+      filtered: false,
+    };
+    const settled = runSteps(settleCreates([intent(), intent({ id: 2 })], facts, policy()));
+    expect(settled.changes.get(1)).toMatchObject({ state: 'linked' });
+    expect(settled.actions).toMatchObject([{ kind: 'link', leadId: '2', row: 3, intentId: 2 }, {}]);
   });
 
   const many = { kind: 'ambiguous', candidates: ['L', 'M', 'N', 'O', 'P', 'Q', 'R'] } as const;

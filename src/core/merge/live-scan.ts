@@ -10,9 +10,6 @@ import type { Asked } from './unlisted.ts';
 /** What a side has shown of a pair so far. */
 const [notMet, asBase, moved] = [0, 1, 2] as const;
 
-/** What a scan makes of a lead: `again`: it was met before in this scan, and the last sight counts. */
-export type LeadSight = 'as-base' | 'moved' | 'new' | 'again';
-
 /** How the rows of a target are compared. */
 export interface RowSeeing {
   /** A field without a column is in no row: then rows are not as in the baseline, whatever they show. */
@@ -36,7 +33,7 @@ export interface LeadCheckpoint {
 }
 
 /** What an aside takes of the heap, roughly. */
-const bytesOf = ({ leadId, place }: Aside): number => 2 * (leadId.length + place.length) + 200;
+const asideBytes = 300;
 
 /** Compares each record of both sides as it comes, and knows what was met, and what the others show. */
 export class LiveScan {
@@ -77,17 +74,17 @@ export class LiveScan {
     this.#spellings = new Records(reserve);
   }
 
-  seeLead(leadId: string, cells: Cells): LeadSight {
+  /** Whether it was met before in this scan; the last sight counts. */
+  seeLead(leadId: string, cells: Cells): boolean {
     this.spell(leadId);
     const n = this.base.find(leadId);
     const isAgain = n < 0 ? this.#shown.find(leadId) >= 0 : this.#leads[n] !== notMet;
-    if (n < 0 || isAgain || !this.base.isShown(n, cells)) {
-      this.#keep(leadId, n, cells);
-      return isAgain ? 'again' : n < 0 ? 'new' : 'moved';
+    if (isAgain || !this.base.isShown(n, cells)) this.#keep(leadId, n, cells);
+    else {
+      this.#leads[n] = asBase;
+      this.#met.push(this.base.pairId(n));
     }
-    this.#leads[n] = asBase;
-    this.#met.push(this.base.pairId(n));
-    return 'as-base';
+    return isAgain;
   }
 
   /** A lead was read by its id, and counts as it was then. */
@@ -122,7 +119,6 @@ export class LiveScan {
 
   /** An id of a table, in the service's spelling where that is known. */
   spelled(id: string): string {
-    if (!this.isSpelled) return id;
     const key = idKey(id);
     const n = this.#spellings.find(key);
     return n < 0 ? key : this.#spellings.text(n);
@@ -150,34 +146,25 @@ export class LiveScan {
   /** All rows show their baselines where they stood, but for those of `others`, which are not met yet. */
   meetRowsBut(others: Iterable<string>): void {
     this.#rows.fill(asBase);
-    for (const leadId of others) {
-      const n = this.base.find(leadId);
-      if (n >= 0) this.#rows[n] = notMet;
-    }
+    // Of no pair: -1, which is no place of the array.
+    for (const leadId of others) this.#rows[this.base.find(leadId)] = notMet;
   }
 
-  /** Gives rows that were read before their leads were the service's spelling of their ids. */
+  /** Gives rows that were read before their leads were the service's spelling of their ids. Of pairs it is known before. */
   respellRows(): void {
     for (let nth = 0; nth < this.#spellings.size; nth++) {
       const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
-      if (!this.#shownRows.has(key)) continue;
-      const n = this.base.find(leadId);
-      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
-      if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
-      if (this.#paused.size === 0) continue;
-      const isPaused = this.#shownRows.find(leadId)?.paused === true;
+      this.#shownRows.respell(key, leadId);
+      if (!this.isPaused(key) && !this.isPaused(leadId)) continue;
       this.#paused.set(key, '');
-      this.#paused.set(leadId, isPaused ? 'paused' : '');
-      if (n >= 0 && isPaused) this.#rows[n] = asBase;
+      this.#paused.set(leadId, this.#shownRows.find(leadId)?.paused === true ? 'paused' : '');
     }
     this.#shownRows.respellCopies();
   }
 
   seeAsides(asides: readonly Aside[]): void {
-    for (const one of asides) {
-      this.#reserve(bytesOf(one));
-      this.#asides.push(one);
-    }
+    this.#reserve(asideBytes * asides.length);
+    for (const one of asides) this.#asides.push(one);
   }
 
   mergeRows(merged: ReadonlyMap<number, MergedPlace>): void {
@@ -239,7 +226,7 @@ export class LiveScan {
     this.#paused.free();
     this.#paused = new Records(this.#reserve);
     this.#rows = new Uint8Array(this.base.size);
-    for (const one of this.#asides) this.#reserve(-bytesOf(one));
+    this.#reserve(-asideBytes * this.#asides.length);
     this.#asides = [];
     this.#merged = new Map();
   }
@@ -306,8 +293,7 @@ export class LiveScan {
   merged(leadId: string): MergedPlace | null {
     const n = this.base.find(leadId);
     const place = n >= 0 && this.#rows[n] === notMet ? this.base.row(n) : null;
-    const into = place === null ? undefined : this.#merged.get(place);
-    return into === undefined ? null : { row: into.row, message: into.message };
+    return place === null ? null : (this.#merged.get(place) ?? null);
   }
 
   asked(leadId: string): Asked | null {

@@ -88,16 +88,17 @@ export function* settleCreates(
   const lost = nothingSettled();
   const becomes = ({ id }: Intent, change: IntentChange): void =>
     void lost.changes.set(id, { ...lost.changes.get(id), ...change });
-  const isLinked = ({ id }: Intent): boolean => {
-    const match = matches.get(id);
-    return match?.kind === 'found' && hasRow(match.leadId);
+  const matchOf = ({ id }: Intent): CreateMatch => matches.get(id) ?? { kind: 'wait' };
+  const isLinked = (intent: Intent): boolean => {
+    const match = matchOf(intent);
+    return match.kind === 'found' && hasRow(match.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
   const intentRows = yield* findIntentRows(open, loose);
 
   for (const intent of intents) {
-    const match = matches.get(intent.id);
-    if (match === undefined || match.kind === 'again') {
+    const match = matchOf(intent);
+    if (match.kind === 'again') {
       becomes(intent, { state: 'abandoned' });
       continue;
     }

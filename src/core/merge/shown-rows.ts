@@ -1,4 +1,4 @@
-import { hashContent, hasUnreadable } from '../lead/content-hash.ts';
+import { hashContent, readableFingerprint } from '../lead/content-hash.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cells } from '../lead/value.ts';
 import type { LooseRow } from './difference.ts';
@@ -48,8 +48,8 @@ export class ShownRows {
   readonly #copied = new Set<string>();
   /** By their former ids those of further rows that wait for `respellCopies`. */
   #ofCopies = new Map<string, string>();
-  #withoutId = 0;
-  #ofUnreadable = 0;
+  #isAnyWithoutId = false;
+  #hasUnreadableIds = false;
   #bytes = 0;
 
   constructor(fields: readonly FieldMapping[], reserve?: Reserve) {
@@ -64,8 +64,7 @@ export class ShownRows {
   }
 
   has(leadId: string): boolean {
-    const n = this.#first.find(leadId);
-    return n >= 0 && this.#first.text(n) !== '';
+    return this.length(leadId) > 0;
   }
 
   /** The bytes of the first row of an id; 0: there is none. */
@@ -82,11 +81,11 @@ export class ShownRows {
   /** Keeps the first row of an id. */
   keep(row: ScannedRow & { readonly leadId: string }, isAsBase: boolean): LeftRow {
     const { ordinal, status, cells, leadId, paused } = row;
-    const isLeft = isAsBase || paused === true;
-    const isHashed = !isLeft && !hasUnreadable(cells, this.#fields);
-    const hash = isHashed ? hashContent(cells, this.#fields) : null;
-    const place = { ordinal, row: row.row, status, ...(paused && { paused }) };
-    const shown: ShownRow = { ...place, cells: isLeft ? null : cells, hash };
+    const content =
+      isAsBase || paused === true
+        ? { cells: null, hash: null }
+        : { cells, hash: readableFingerprint(cells, this.#fields) };
+    const shown: ShownRow = { ordinal, row: row.row, status, ...(paused && { paused }), ...content };
     this.#set(this.#first, leadId, shown);
     return { ...row, duplicate: false };
   }
@@ -110,9 +109,9 @@ export class ShownRows {
   }
 
   #keepLoose(loose: ShownLooseRow): void {
-    if (loose.leadId === null) this.#withoutId += 1;
+    if (loose.leadId === null) this.#isAnyWithoutId = true;
     else if (loose.isPaused !== true) this.#copied.add(loose.leadId);
-    if (loose.unreadableId !== null) this.#ofUnreadable += 1;
+    this.#hasUnreadableIds ||= loose.unreadableId !== null;
     this.#set(this.#loose, String(loose.ordinal), loose);
   }
 
@@ -127,13 +126,13 @@ export class ShownRows {
     return this.#bytes;
   }
 
-  /** A row has another spelling of its id, as further ones after `respellCopies`. `isMet`: a row of that was met, and shows its baseline. */
-  respell(key: string, leadId: string, isMet: boolean): void {
+  /** A row has another spelling of its id, as further ones after `respellCopies`. */
+  respell(key: string, leadId: string): void {
     const [row, other] = [this.find(key), this.find(leadId)];
     if (row === null) return;
     this.#first.set(key, '');
     // Of two rows the one that stands first has the id.
-    const isFirst = !isMet && (other === null || row.ordinal < other.ordinal);
+    const isFirst = other === null || row.ordinal < other.ordinal;
     if (isFirst) this.#first.set(leadId, JSON.stringify(row));
     const copy = isFirst ? other : row;
     if (copy !== null) this.#copy(leadId, copy);
@@ -159,12 +158,12 @@ export class ShownRows {
 
   /** Whether a row has no id. */
   get isAnyWithoutId(): boolean {
-    return this.#withoutId > 0;
+    return this.#isAnyWithoutId;
   }
 
   /** Whether a row has an id that cannot be read. */
   get hasUnreadableIds(): boolean {
-    return this.#ofUnreadable > 0;
+    return this.#hasUnreadableIds;
   }
 
   /** The leads of `find`. */

@@ -114,7 +114,7 @@ export class Scene {
     live: LiveScan,
   ): Promise<readonly string[]> {
     const again = Object.entries(leads).flatMap(([leadId, cells]) =>
-      live.seeLead(leadId, cells) === 'again' ? [leadId] : [],
+      live.seeLead(leadId, cells) ? [leadId] : [],
     );
     await logLeads(this.pool, run.id, live.takeLeads([]));
     return again;
