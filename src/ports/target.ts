@@ -19,6 +19,8 @@ export interface TargetRow {
   /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
   readonly idClosed?: string;
   readonly standing?: RowStanding;
+  /** The column of `pauseColumn` says so: it is neither written nor read for its lead. */
+  readonly paused?: true;
   /** One for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty. */
   readonly cells: Cells;
   /** The status cell, empty text included. Null: there is no single status column. Never data. */
@@ -135,7 +137,7 @@ export type RowChange = { readonly key: string } & (
 
 /**
  * The result of one change. `done` also when the row already showed the new values: interrupted writes can be repeated.
- * `deferred`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.gone`, `row.exists`,
+ * `deferred`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.paused`, `row.gone`, `row.exists`,
  * `row.duplicated`, `target.column-missing`, `target.full`: no room for a new row). `held`: the change can never be written (`target.value-not-storable`,
  * `target.no-status-column`), or not there (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`;
  * `row.archived`: a person deleted it, and it can be restored).
@@ -197,6 +199,7 @@ export interface MarkToWrite {
  * | target.copied | never | a copy of a file that is already synced |
  * | target.header-missing | never | no heading of the mapping is in the first row |
  * | target.id-column-missing | never | headings are there but the id column is not, or it is duplicated |
+ * | target.pause-column-missing | never | the column of `pauseColumn` is missing, or it is duplicated |
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
  * | target.hard-linked | never | the file has another name, which would be parted from it |

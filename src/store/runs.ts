@@ -61,6 +61,8 @@ export interface Run {
   readonly records: number;
   /** Records that differ without anything to be done. */
   readonly leftAlone: number;
+  /** Rows of the target that are paused. */
+  readonly pausedRows: number;
   /** Records that were compared and are equal: nothing is planned for them. */
   readonly comparedEqual: number;
   /** Records without an action that wait for the outcome of a create. */
@@ -108,7 +110,7 @@ const columns = `id, coalesce(baseline, connection) as connection, place, mode, 
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes", moves,
-  target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
+  target_rows as "targetRows", records, left_alone as "leftAlone", paused_rows as "pausedRows", compared_equal as "comparedEqual", waiting,
   rows_read_equal as "rowsReadEqual", mark, attempts, fault, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",

@@ -214,7 +214,8 @@ class RowsOutside {
       const isNamed = typeof row.cells['companyName'] === 'string' && row.standing !== 'note';
       const isKnown = this.#known?.has(hash) === true;
       // The first time all that lies apart is told; from then on what could be a lead and was not there then.
-      if (row.other !== true && (this.#known === null || (isNamed && !isKnown))) this.#told.push(row.row);
+      const isTold = row.other !== true && row.paused !== true;
+      if (isTold && (this.#known === null || (isNamed && !isKnown))) this.#told.push(row.row);
       if ((this.#known === null || isKnown) && this.#below.length < mostLeft) this.#below.push(hash);
     }
   }

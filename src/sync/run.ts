@@ -319,6 +319,7 @@ function spread(ms: number, clock: Clock): number {
 const needsPerson: ReadonlyMap<string, string | null> = new Map([
   ['target.header-missing', null],
   ['target.id-column-missing', null],
+  ['target.pause-column-missing', null],
   ['target.incomplete', null],
   ['target.emptied', null],
   ['target.gone', 'target-gone'],

@@ -26,6 +26,7 @@ export interface Row {
   readonly unreadableId: string | null;
   readonly idClosed: string | null;
   readonly isApart: boolean;
+  readonly isPaused: boolean;
   readonly refused: Refused | null;
 }
 
@@ -208,6 +209,7 @@ class Filling {
       unreadableId: isOdd && chance.is(40) ? '=A1' : null,
       idClosed: isOdd && chance.is(30) ? 'it is locked.' : null,
       isApart: isOdd && chance.is(30),
+      isPaused: chance.is(6),
       refused: isOdd && chance.is(30) ? { code: 'lead.create-refused', why: 'refused' } : null,
     });
   }

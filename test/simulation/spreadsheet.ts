@@ -69,7 +69,7 @@ export class Spreadsheet implements OnlineTable {
 
   static async open(
     { locale, quota }: SpreadsheetSettings,
-    columns: Pick<SheetsConfig, 'idColumn' | 'statusColumn'>,
+    columns: Pick<SheetsConfig, 'idColumn' | 'statusColumn' | 'pauseColumn'>,
     clock: SimClock,
     folder: string,
   ): Promise<Spreadsheet> {

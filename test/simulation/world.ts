@@ -23,6 +23,7 @@ import type { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
 import type { OnlineTable } from './online-table.ts';
 import { openOnline, type OnlineSettings } from './open-online.ts';
+import { pauseHeading } from './paused-rows.ts';
 import { propertyOf } from './portal.ts';
 import { CsvTable, type Table } from './table.ts';
 import { Turns } from './turns.ts';
@@ -40,6 +41,7 @@ export interface WorldOptions extends OnlineSettings {
   readonly fields: readonly FieldMapping[];
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly statusColumn: boolean;
+  readonly pauseColumn: boolean;
   readonly format: Format;
   readonly trace: (event: string) => void;
   readonly heard: (operation: string) => void;
@@ -104,7 +106,11 @@ export class World implements AsyncDisposable {
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
-    const columns = { idColumn: 'Lead ID', ...(options.statusColumn && { statusColumn: 'Status' }) };
+    const columns = {
+      idColumn: 'Lead ID',
+      ...(options.statusColumn && { statusColumn: 'Status' }),
+      ...(options.pauseColumn && { pauseColumn: pauseHeading }),
+    };
     const online = await openOnline(options, columns, folder);
     if (online !== null) stack.use(online);
     const fields = options.fields.length > 0 ? options.fields : defaultFields;

@@ -18,6 +18,8 @@ export interface ScannedRow {
   readonly cells: Cells;
   /** What the status column shows; null when there is none. */
   readonly status: string | null;
+  /** As in TargetRow. */
+  readonly paused?: true;
 }
 
 /** A row that is kept; `duplicate`: an earlier one has its id. */
@@ -26,8 +28,8 @@ export interface LeftRow extends ScannedRow {
 }
 
 /** The first row of an id. */
-export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status'> {
-  /** Null: as in the baseline; it only stands elsewhere, or its status says something. */
+export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status' | 'paused'> {
+  /** Null: as in the baseline, and it only stands elsewhere, or its status says something; or it is paused. */
   readonly cells: Cells | null;
   /** Of its content; null when a cell is unreadable, and without cells. */
   readonly hash: string | null;
@@ -78,27 +80,37 @@ export class ShownRows {
 
   /** Keeps the first row of an id. */
   keep(row: ScannedRow & { readonly leadId: string }, isAsBase: boolean): LeftRow {
-    const { ordinal, status, cells, leadId } = row;
-    const content = isAsBase
-      ? { cells: null, hash: null }
-      : { cells, hash: readableFingerprint(cells, this.#fields) };
-    const shown: ShownRow = { ordinal, row: row.row, status, ...content };
+    const { ordinal, status, cells, leadId, paused } = row;
+    const content =
+      isAsBase || paused === true
+        ? { cells: null, hash: null }
+        : { cells, hash: readableFingerprint(cells, this.#fields) };
+    const shown: ShownRow = { ordinal, row: row.row, status, ...(paused && { paused }), ...content };
     this.#set(this.#first, leadId, shown);
     return { ...row, duplicate: false };
   }
 
   /** Keeps a row without an id, or a further one of an id (`isCopy`). */
   keepLoose(row: ScannedRow, isCopy: boolean): LeftRow {
-    const { ordinal, status, leadId, unreadableId = null, idClosed = null, apart = false, cells } = row;
+    const {
+      ordinal,
+      status,
+      leadId,
+      unreadableId = null,
+      idClosed = null,
+      apart = false,
+      paused,
+      cells,
+    } = row;
     const contentHash = hashContent(cells, this.#fields);
     const loose = { row: row.row, leadId, unreadableId, idClosed, isApart: apart, cells, contentHash };
-    this.#keepLoose({ ...loose, ordinal, status });
+    this.#keepLoose({ ...loose, ordinal, status, ...(paused && { isPaused: paused }) });
     return { ...row, duplicate: isCopy };
   }
 
   #keepLoose(loose: ShownLooseRow): void {
     if (loose.leadId === null) this.#isAnyWithoutId = true;
-    else this.#copied.add(loose.leadId);
+    else if (loose.isPaused !== true) this.#copied.add(loose.leadId);
     this.#hasUnreadableIds ||= loose.unreadableId !== null;
     this.#set(this.#loose, String(loose.ordinal), loose);
   }

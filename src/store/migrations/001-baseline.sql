@@ -99,6 +99,7 @@ create table runs (
   -- Records on either side, and those that differ and are left so by the settings or for want of proof.
   records int not null default 0,
   left_alone int not null default 0,
+  paused_rows int not null default 0,
   -- Roughly, of the staged leads: a service that never comes to an end must not fill the disk.
   pulled_bytes bigint not null default 0,
   -- How often pairs had moved when the scan was begun (see place_notes): a resumed scan knows that they are as they were.
@@ -190,6 +191,8 @@ create table pairs (
   lead_deleted_at timestamptz,
   -- Since when complete scans with leads.query do not show the lead; null: the last one showed it.
   outside_since timestamptz,
+  -- Since when the row was paused whenever it was read; null: it was not the last time.
+  paused_since timestamptz,
   first_seen_at timestamptz not null default now(),
   -- Where the row was when the target was last read; null: not there, or not read since it was made.
   row_number bigint,
@@ -200,6 +203,7 @@ comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
 
 create index pairs_outside on pairs (connection) where (outside_since is not null);
+create index pairs_paused on pairs (connection) where (paused_since is not null);
 create index pairs_spelled on pairs (connection, lead_key) where (lead_key is not null);
 
 create table earlier_values (

@@ -21,6 +21,7 @@ import {
   leadIdOf,
   knownIds,
   type KnownIds,
+  assertPause,
   locateProperties,
   propertyGone,
   targetRow,
@@ -84,6 +85,7 @@ class CompaniesTarget implements HubSpotTarget {
     if (known === null && !create) return { missing: [], created: false, rows: rowBatches([]) };
     const added = create && known !== null ? await this.#addNew(known, newFields, api) : known;
     const table = added ?? (await this.#create(found, api));
+    assertPause(table, this.#options);
     const { rows, merged } = await this.#readRows(table, purpose ?? null, api);
     this.#table = table;
     return {
@@ -193,7 +195,10 @@ class CompaniesTarget implements HubSpotTarget {
 
   async #knownTable(api: HubSpotApi): Promise<CompanyTable> {
     this.#table ??= locateProperties(await api.properties(), this.#options);
-    if (this.#table !== null) return this.#table;
+    if (this.#table !== null) {
+      assertPause(this.#table, this.#options);
+      return this.#table;
+    }
     throw changed(`HubSpot's companies lack the property ${this.#options.idColumn}. Nothing was written.`);
   }
 

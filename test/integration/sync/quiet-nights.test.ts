@@ -27,7 +27,8 @@ async function without<T>({ database: { pool } }: Workspace, run: () => Promise<
 }
 
 test('no edit is lost: whatever happens in the day, a night that remembers the table plans and tells what one that reads it does', async () => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 40 } });
+  const target = { pauseColumn: 'Pause' };
+  await using workspace = await Workspace.open({ sandbox: { leads: 40 }, connection: { target } });
   const { sandbox, sheet } = workspace;
   const ids = sandbox.leads.list().map(({ id }) => id);
   const [a = '', b = '', c = '', d = '', e = '', f = ''] = ids;
@@ -81,10 +82,14 @@ test('no edit is lost: whatever happens in the day, a night that remembers the t
     ['and is meant', () => {}, 'older-copy'],
     [
       'a field is kept in another column',
-      () => workspace.configure({ fields: { city: 'Region', region: 'City' } }),
+      () => workspace.configure({ target, fields: { city: 'Region', region: 'City' } }),
     ],
-    ['and back', () => workspace.configure({})],
+    ['and back', () => workspace.configure({ target })],
     ['an id is written in capitals', () => row(f, { 'Lead ID': f.toUpperCase() })],
+    ['rows are paused', () => (row(a, { Pause: 'x', City: 'mine' }), row(f.toUpperCase(), { Pause: 'x' }))],
+    ['their leads are edited', () => void sandbox.leads.edit(f, { city: 'theirs' })],
+    ['nothing, and they stay paused', () => {}],
+    ['one goes on', () => row(a, { Pause: '' })],
   ];
   await workspace.sync();
   for (const [day, change, ...allow] of days) {
