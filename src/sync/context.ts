@@ -51,6 +51,8 @@ export interface LeasedContext extends SyncContext {
 
 /** What the steps of a run work with. */
 export interface StepContext extends LeasedContext {
+  /** As `RunRequest.isUnattended`. */
+  readonly isUnattended?: boolean | undefined;
   readonly runPolicy: RunPolicy;
   readonly memory: ScanMemory;
 }
