@@ -1,6 +1,8 @@
 import { statSync, utimesSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
@@ -8,11 +10,13 @@ import type { Target } from '../../../src/ports/target.ts';
 import type { Run, RunMode } from '../../../src/store/runs.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
+import { createCsvTarget } from '../../../src/targets/csv/csv-target.ts';
 import type { FilePlace } from '../../../src/targets/file/file-place.ts';
 import { webDavPlace } from '../../../src/targets/webdav/webdav-file.ts';
 import { makeCsvHarness } from '../../contract/csv-harness.ts';
 import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts';
 import { makeHubSpotHarness } from '../../contract/hubspot-harness.ts';
+import { msGraphHarness } from '../../contract/msgraph-harness.ts';
 import { makePostgresTableHarness } from '../../contract/postgres-table-harness.ts';
 import type { Table, TargetHarness } from '../../contract/target-harness.ts';
 import { makeXlsxHarness } from '../../contract/xlsx-harness.ts';
@@ -74,6 +78,19 @@ const kinds: Readonly<Record<string, (clock: Clock) => Promise<Kind>>> = {
   'a CSV file': () => makeCsvHarness(),
   'a workbook': () => makeXlsxHarness(),
   'a file on a WebDAV server': served,
+  'a file in Microsoft 365': async () => {
+    const harness = await msGraphHarness('leads.csv');
+    return {
+      target: (options = {}) =>
+        createCsvTarget(harness.place(), { fields: [], idColumn: 'Lead ID', timeZone: 'UTC', ...options }),
+      show: async () => parse((await harness.show()) ?? '', { bom: true }),
+      edit: async (change) =>
+        harness.save(
+          stringify(change(parse((await harness.show()) ?? '', { bom: true })).map((row) => Array.from(row))),
+        ),
+      [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
+    };
+  },
   'a Postgres table': async () => ({
     ...(await makePostgresTableHarness()),
     config: { type: 'postgres-table' },
@@ -335,7 +352,7 @@ test.each(services)('%s is read when a person waits for the run, and when no run
   expect((await scene.run()).tableReadAt).toBeNull();
 });
 
-test.each(['a file on a WebDAV server', ...services])(
+test.each(['a file on a WebDAV server', 'a file in Microsoft 365', ...services])(
   '%s is read once a day, and after the clock was set back',
   async (kind) => {
     await using scene = await opened(kind);
