@@ -50,6 +50,8 @@ export interface TargetSnapshot {
   readonly mayWrite?: boolean | null;
   /** Rows that are gone because they were merged, by their former position. Absent: never happens. */
   readonly merged?: ReadonlyMap<number, MergedPlace>;
+  /** What it shows may change though its `contentTag` does not: formulas have written some of it. */
+  readonly isLive?: boolean;
   /** Our mark in the target; null: none. Absent: this kind has no place for it. */
   readonly mark?: string | null;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
@@ -162,6 +164,17 @@ export interface CopyBeside {
   readonly changedAt: number;
 }
 
+/**
+ * What tells a state of the content from any other. `from`: it is made of all of the content; or the server says it, at once or,
+ * `late`, some minutes after a change.
+ */
+export interface ContentTag {
+  readonly contentTag: string;
+  /** As `Target.version`. Absent: no tag comes back after another. */
+  readonly version?: string;
+  readonly from: 'content' | 'server' | 'late';
+}
+
 /** Takes what a batch of rows shows of other rows, any number of times while they are read. */
 export type OnAsides = (asides: readonly Aside[]) => void;
 
@@ -253,10 +266,10 @@ export interface Target {
   /** A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells. */
   version?(signal: AbortSignal): Promise<string | null>;
   /**
-   * A text that two states share only when reading them gives the same, with that state's `version`; null: none. Throws
-   * as `open` does. Absent: it costs as much as reading.
+   * A text that two states share only when reading them gives the same; null: none. Throws as `open` does. Absent: it costs as
+   * much as reading.
    */
-  contentTag?(signal: AbortSignal): Promise<{ readonly contentTag: string; readonly version: string } | null>;
+  contentTag?(signal: AbortSignal): Promise<ContentTag | null>;
   /** Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does. Absent: never known. */
   authors?(cells: readonly ShownCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
   /** Why its cells cannot take a text, as a sentence; null: they can. Throws as `open` does. Absent: only a write tells. */

@@ -32,9 +32,10 @@ const batchesTogether = 2;
 export interface ReadTable {
   readonly rows: number;
   readonly problems: readonly Problem[];
-  readonly merged?: TargetSnapshot['merged'];
   /** As `Run.mark`. */
   readonly mark: string | null;
+  /** As `Run.tableReadAt`. */
+  readonly readAt?: string;
 }
 
 /** The whole scan of a run that is to be planned; of one that another process has read the table is read once more. */
@@ -117,7 +118,7 @@ async function readTable(
       throw endless('target', `it has more than ${before} rows of ${scanBounds.bytes} bytes`);
   }
   see([], headings?.without({ table: [], apart: apart.end() }).apart ?? []);
-  const { merged = new Map() } = snapshot;
+  scan.mergeRows(snapshot.merged ?? new Map());
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added, connection.fields));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
   const isFirst = !wasFilled && connection.target.type === 'workbook';
@@ -125,13 +126,13 @@ async function readTable(
     isFirst && snapshot.hint !== undefined ? [{ code: 'place.encoding', message: snapshot.hint }] : [];
   const problems = [...missing, ...guessed, ...(headings?.problem() ?? []), ...outside.problem()];
   const shown = { rows: count, problems, mark };
-  const isKept = isWhole && merged.size === 0 && leftSize <= mostTogether;
+  const isKept = isWhole && snapshot.isLive !== true && leftSize <= mostTogether;
   if (run.mode === 'sync') {
     await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, scan);
     const keep = (db: pg.PoolClient) => keepNotesBelow(db, run.connection, outside.below);
     await inLeasedTransaction(context, keep, 'repeatable');
   }
-  return { ...shown, merged };
+  return shown;
 }
 
 /** Whether people choose where rows stand, so that one may stand apart. */
@@ -265,7 +266,6 @@ export async function finishReading(
   attempts = 0,
 ): Promise<Run> {
   scan.respellRows();
-  scan.mergeRows(table.merged ?? new Map());
   const special = await newToLookAt(context, run, scan, table);
   if (special !== null) scan.setAsideNew(special);
   context.memory.isWhole = true;
@@ -274,6 +274,7 @@ export async function finishReading(
     updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
+      tableReadAt: table.readAt ?? null,
       mark: table.mark,
       attempts,
       problems: [...others, ...table.problems],

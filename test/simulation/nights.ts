@@ -273,7 +273,7 @@ async function oneNight({
     if (bad.length > 0) return bad;
     if (random.below(2) === 0) await branch?.sync();
     world.closeInEditor();
-    clock.pass(random.below(120_000));
+    clock.pass(random.below(4) === 0 ? untilSettled : random.below(120_000));
   }
   await branch?.sync();
   return [];
@@ -284,8 +284,11 @@ function fateOf(random: Random, on: ReadonlySet<Trouble>, isOnline: boolean): Fa
   return isOnline && random.below(3) === 0 ? fateAtRequest(random, fate) : fate;
 }
 
+/** After it (ms) a service shows its last change everywhere: a table that says that it has not moved is not read. */
+const untilSettled = 11 * 60_000;
+
 /** Syncs until nothing changes any more. */
-async function comeToRest({ world, branch, people, habit, database }: Scene): Promise<string[]> {
+async function comeToRest({ world, branch, people, habit, database, clock }: Scene): Promise<string[]> {
   const { rows } = await database.pool.query<{ last: number }>(
     'select coalesce(max(id), 0) as last from runs',
   );
@@ -294,6 +297,7 @@ async function comeToRest({ world, branch, people, habit, database }: Scene): Pr
   let still = 0;
   for (let count = 0; count < 9; count++) {
     const before = snapshot(world);
+    clock.pass(untilSettled);
     const [end] = await world.live([{ name: 'quiet', fate: null, tick: nobody }]);
     if (end === undefined) continue;
     // Between the writes and the receipt of a run that goes on somebody may have deleted what was written.

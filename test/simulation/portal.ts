@@ -40,7 +40,7 @@ export async function openPortal(
   random: Random,
 ): Promise<OnlineTable> {
   const { followUp, ...behaviour } = settings;
-  const sandbox = await startHubSpotSandbox({ ...behaviour, clock });
+  const sandbox = await startHubSpotSandbox({ ...behaviour, clock, searchLagMs: 0 });
   if (followUp === 'string') {
     sandbox.person.addProperty({ name: propertyOf('nextFollowUpAt'), type: 'string', fieldType: 'text' });
   }
@@ -125,6 +125,7 @@ class Portal implements OnlineTable {
       get requests() {
         return target.requests;
       },
+      contentTag: (signal) => work(false, () => target.contentTag?.(signal) ?? Promise.resolve(null)),
       place: (signal) => work(false, () => target.place?.(signal) ?? Promise.resolve(null)),
       isLeft: (place, signal) => work(false, () => target.isLeft?.(place, signal) ?? Promise.resolve(false)),
       open: (options, signal) =>

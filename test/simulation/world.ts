@@ -203,7 +203,8 @@ export class World implements AsyncDisposable {
       log,
       clock,
     };
-    const request = { mode: 'sync', allow: [...allow, 'first-leads'], maxAttempts: 4 } as const;
+    const allowed = [...allow, 'first-leads'];
+    const request = { mode: 'sync', allow: allowed, maxAttempts: 4, isUnattended: true } as const;
     try {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);

@@ -52,6 +52,11 @@ ${factList([
       : html`${shownTime(run.finishedAt, timeZone)}, took ${shownDuration(run.finishedAt - run.createdAt)}`,
   ],
   ['Read', isEdit ? null : `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`],
+  [
+    'Table',
+    run.tableReadAt &&
+      html`unchanged since it was read in full, ${shownTime(Date.parse(run.tableReadAt), timeZone)}`,
+  ],
   ['Written', report && writtenWords(report)],
   ['Receipt', isEdit ? null : report && shownReceipt(report)],
   ['Requests', `${count(run.leadRequests)} to the service, ${count(run.targetRequests)} to the table`],

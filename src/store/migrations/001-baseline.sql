@@ -75,6 +75,8 @@ create table runs (
   pages int not null default 0,
   pulled int not null default 0,
   target_rows int not null default 0,
+  -- It did not read the table, which was as an earlier run had read it then.
+  table_read_at timestamptz,
   -- Failures in a row without any progress.
   attempts int not null default 0,
   -- The last of them, and since when.
@@ -236,10 +238,11 @@ create table place_notes (
   marks jsonb not null default '[]',
   -- How often its pairs have moved: in what a scan compares of them.
   moves bigint not null default 0,
-  -- The table as it was when it was last read: by which tag of its content it is recognised, how often pairs had moved, and what it showed.
+  -- The table as it was when it was last read: by which tag of its content it is recognised, how often pairs had moved, what it showed, and when.
   read_tag text,
   read_moves bigint,
-  read_shown json
+  read_shown json,
+  read_at timestamptz
 );
 comment on table place_notes is
   'What is remembered of a place beside its pairs.';

@@ -104,6 +104,12 @@ export function isFooter({ tab, columns }: TabSnapshot, row: number): boolean {
   return tab.tables.some((table) => isTotalsRow(table, row, { headerRow, columns }));
 }
 
+/** Whether any cell of ours shows what a formula makes of others. */
+export function hasFormulas({ grid, columns }: Pick<TabSnapshot, 'grid' | 'columns'>): boolean {
+  const own = [...readColumns(columns)];
+  return grid.some((row) => own.some((column) => isFormula(row[column] ?? null)));
+}
+
 function dateColumnsOf(
   tab: TabDescription,
   { fields }: Columns,
