@@ -75,6 +75,7 @@ async function serve({ rows, folder, bytes, postgres }: Serving): Promise<void> 
     dav: dav.origin,
     postgres: await counting(postgres, bytes),
   };
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
   parentPort?.postMessage(servers);
 }
 
@@ -148,7 +149,7 @@ async function measureKind(name: string, target: object, around: Around): Promis
       ? createGoogleSheetsTarget({
           ...settings,
           fields,
-          apiUrl: `${servers.sheets.url}`,
+          apiUrl: servers.sheets.url,
           account: openGoogleAccount(keyPath),
           clock,
           connection: id,
