@@ -71,8 +71,7 @@ async function serve({ rows, folder, bytes, postgres }: Serving): Promise<void> 
     service: { url, apiKey },
     sheets: { url: await counting(sheets.url, bytes), id: sheets.spreadsheetId, keyFile: sheets.keyFile() },
     hubspot: { url: (await counting(portal.url, bytes)).replace(/\/$/, ''), token: portal.token },
-    // Knows itself by this address alone.
-    dav: dav.origin,
+    dav: (await counting(dav.origin, bytes)).replace(/\/$/, ''),
     postgres: await counting(postgres, bytes),
   };
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
@@ -172,8 +171,8 @@ async function measureKind(name: string, target: object, around: Around): Promis
       if (result.kind === 'finished') return result.run;
     }
   };
-  const served = join(folder, 'served.csv');
-  const file = 'path' in settings ? (settings.path.startsWith('http') ? served : settings.path) : null;
+  // Of a file on this disk both read all of it.
+  const file = 'path' in settings && !settings.path.startsWith('http') ? settings.path : null;
   const measured = async (what: string): Promise<void> => {
     const [cpu, sent, from] = [process.threadCpuUsage(), Atomics.load(bytes, 0), performance.now()];
     const { status, tableReadAt, targetRequests, report } = await run();
@@ -181,9 +180,7 @@ async function measureKind(name: string, target: object, around: Around): Promis
       throw new Error(`${name}, ${what}: ${tableReadAt} ${JSON.stringify(report).slice(0, 600)}`);
     const ms = performance.now() - from;
     const { user, system } = process.threadCpuUsage(cpu);
-    // Of a file on this disk both read all of it.
-    const size = file === null || (file === served && what !== 'reads') ? null : statSync(file).size;
-    const passed = file === served && size === null ? 0 : (size ?? Number(Atomics.load(bytes, 0) - sent));
+    const passed = file === null ? Number(Atomics.load(bytes, 0) - sent) : statSync(file).size;
     const numbers = [targetRequests, passed, Math.round((user + system) / 1_000), Math.round(ms)];
     print(`| ${name} | ${what} | ${numbers.map((one) => one.toLocaleString('en')).join(' | ')} |`);
   };
