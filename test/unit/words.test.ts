@@ -132,7 +132,7 @@ describe('decisions on words without a partner', () => {
         kind: 'hold',
         reason: 'row.unmapped',
         message:
-          'row 5 is new, but its Phase "verloren" stands for no value of the service. Correct the cell, or add the word to values of stage in leadsync.yaml. No lead was created',
+          'row 5 ("Acme") is new, but its Phase "verloren" stands for no value of the service. Correct the cell, or add the word to values of stage in leadsync.yaml. No lead was created',
       },
     ]);
     expect(
