@@ -23,9 +23,18 @@ describe('the words of a table and of the service', () => {
     [' ANGEBOT\n', 'proposal'],
     ['  ', null],
     [null, null],
-    ['proposal', unmapped('proposal')],
+    // What leadsync wrote before it was told the words.
+    ['Proposal', 'proposal'],
     ['verloren', unmapped('verloren')],
   ])('the cell %j means %j', (cell, meant) => expect(rowWord(cell, words)).toEqual(meant));
+
+  test('a word of the table goes before the same one of the service', () => {
+    const swapped: Words = [
+      ['open', 'new'],
+      ['new', 'open'],
+    ];
+    expect(['open', 'new'].map((cell) => rowWord(cell, swapped))).toEqual(['new', 'open']);
+  });
 
   test.each([
     ['proposal', 'proposal'],
