@@ -1,18 +1,11 @@
 import { defaultFields, type Direction, type FieldMapping } from '../core/lead/mapping.ts';
 import type { FieldType } from '../core/lead/value.ts';
+import { leadFields } from '../core/lead/lead-fields.ts';
 import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 
-/** Properties of a HubSpot company: name, city and state exist; leadsync creates the others. */
-const properties: Readonly<Record<string, string>> = {
-  companyName: 'name',
-  city: 'city',
-  region: 'state',
-  nextFollowUpAt: 'lead_next_follow_up',
-};
-
 function usualColumn({ field, column }: FieldMapping, targetType: string | undefined): string {
-  if (targetType === 'hubspot') return properties[field] ?? `lead_${field}`;
+  if (targetType === 'hubspot') return leadFields[field]?.hubspot ?? `lead_${field}`;
   return targetType === 'postgres-table'
     ? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     : column;
@@ -59,7 +52,7 @@ function offered(
 }
 
 export function fieldType(field: string, written: FieldType | undefined): FieldType {
-  return written ?? defaultFields.find((mapping) => mapping.field === field)?.type ?? 'text';
+  return written ?? leadFields[field]?.type ?? 'text';
 }
 
 /** The field's own direction, unless the connection's is narrower. Null when the two exclude each other, so that nothing could travel. */

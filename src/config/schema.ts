@@ -92,7 +92,9 @@ const field = z
         type: z
           .enum(fieldTypes)
           .exactOptional()
-          .describe('text, or instant (a moment). Default: instant for nextFollowUpAt, else text.'),
+          .describe(
+            `${fieldTypes.join(', ')} (instant: a moment). Default: that of the API reference, else text.`,
+          ),
         values: z
           .union(
             [cellChoices, wordMeanings],

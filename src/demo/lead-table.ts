@@ -1,4 +1,5 @@
 import { LeadsyncError } from '../lib/errors.ts';
+import { fieldKinds } from '../core/lead/field-kinds.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -24,7 +25,7 @@ export interface SandboxLead extends LeadFields {
 
 /** A lead without any content: the fields of the API reference (section 2), in its order. */
 export const emptyFields = Object.fromEntries(
-  defaultFields.map(({ field, type }) => [field, type === 'text' ? '' : null]),
+  defaultFields.map(({ field, type }) => [field, fieldKinds[type].isMoment ? null : '']),
 ) as LeadFields;
 
 /** The stored leads. Changes made here take effect as if a person had made them in the service's web app: unchecked. */

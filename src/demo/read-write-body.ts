@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldKinds } from '../core/lead/field-kinds.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 import type { LeadFields, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
@@ -17,7 +18,10 @@ const instant = z.iso
   .nullable();
 
 const knownFields = Object.fromEntries(
-  defaultFields.map(({ field, type }) => [field, { text, instant }[type].exactOptional()]),
+  defaultFields.map(({ field, type }) => [
+    field,
+    (fieldKinds[type].isMoment ? instant : text).exactOptional(),
+  ]),
 );
 const plainSchema = z.object(knownFields);
 const extraSchema = z.looseObject({

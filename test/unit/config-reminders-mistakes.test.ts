@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { leadFields } from '../../src/core/lead/lead-fields.ts';
 import { reminderFiles, to } from './config-reminders-scene.ts';
 
 const { mistakesOf } = reminderFiles();
@@ -68,7 +69,7 @@ describe('mistakes', () => {
         at(
           10,
           '.routes[1].when.regoin',
-          'mapped are companyName, segment, city, region, stage, nextFollowUpAt; did you mean "region"?',
+          `mapped are ${Object.keys(leadFields).join(', ')}; did you mean "region"?`,
         ),
       ],
     ],

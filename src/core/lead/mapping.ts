@@ -1,4 +1,5 @@
 import type { FieldType } from './value.ts';
+import { leadFields } from './lead-fields.ts';
 
 /** The due moment of the next follow-up (API reference, section 2). */
 export const followUpField = 'nextFollowUpAt';
@@ -41,14 +42,9 @@ export function columnsOf(fields: Headings): ReadonlyMap<string, string> {
 }
 
 /** The fields of the API reference (section 2) without the id, with readable headings. */
-export const defaultFields: readonly FieldMapping[] = [
-  { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },
-  { field: 'segment', column: 'Segment', type: 'text', direction: 'two-way' },
-  { field: 'city', column: 'City', type: 'text', direction: 'two-way' },
-  { field: 'region', column: 'Region', type: 'text', direction: 'two-way' },
-  { field: 'stage', column: 'Stage', type: 'text', direction: 'two-way' },
-  { field: 'nextFollowUpAt', column: 'Next follow-up', type: 'instant', direction: 'two-way' },
-];
+export const defaultFields: readonly FieldMapping[] = Object.entries(leadFields).map(
+  ([field, { column, type }]) => ({ field, column, type, direction: 'two-way' }),
+);
 
 /** The HubSpot property by which a person requests a lead for a company that has none. Not mapped to a lead field. */
 export const optInProperty = 'lead_sync';

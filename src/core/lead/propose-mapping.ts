@@ -1,6 +1,5 @@
 import { headingKey } from './heading-line.ts';
-import { defaultFields } from './mapping.ts';
-import { fieldWords, idWords, type Words } from './heading-words.ts';
+import { idWords, leadFields, type Words } from './lead-fields.ts';
 
 /** A heading that seems to be meant. `isSure`: it says so in a known word, and no other heading does as well. */
 interface Match {
@@ -44,7 +43,7 @@ export function proposeMapping(
   return { id, fields: new Map(fields.map((field, index) => [field, others[index] ?? null])) };
 }
 
-const usual = defaultFields.map(({ field }) => field);
+const usual = Object.keys(leadFields);
 
 /** The number of known headings in a row: the row with most of them has the headings. */
 export function countKnown(headings: readonly string[]): number {
@@ -56,11 +55,11 @@ type Tokens = readonly string[];
 
 /** Its own names, the words that mean nothing else, and those that may. */
 const wordsIn = ({ sure, unsure }: Words, own: Tokens = []) =>
-  [own, sure, unsure].map((of) => of.map(tokens));
+  [own, sure.split(/,\s+/), unsure.split(/,\s+/)].map((of) => of.map(tokens));
 
 function wordsOf(field: string): readonly (readonly Tokens[])[] {
-  const usual = defaultFields.find((mapping) => mapping.field === field)?.column ?? field;
-  return wordsIn(fieldWords[field] ?? { sure: [], unsure: [] }, [field, usual]);
+  const known = leadFields[field];
+  return known === undefined ? [[tokens(field)]] : wordsIn(known, [field, known.column]);
 }
 
 /** 4: its own name; 3: a word for nothing else; 2: one that may mean something else; 1: one of these among others; 0: none. */

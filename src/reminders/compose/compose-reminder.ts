@@ -140,7 +140,7 @@ function shownChange(
     oneLine(shownCell(cell, mapping ?? { type: 'text' }, reader), maxChange) ||
     templates.render('label', { of: 'empty' });
   return {
-    label: oneLine(mapping?.column ?? templates.render('field', { field }), 120),
+    label: oneLine(mapping?.column ?? field, 120),
     before: show(before),
     after: show(after),
   };

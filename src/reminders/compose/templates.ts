@@ -26,7 +26,6 @@ export type TemplateName =
 export type PhraseName =
   | 'decide'
   | 'digest-title'
-  | 'field'
   | 'footer'
   | 'group-more'
   | 'group-title'
