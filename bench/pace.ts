@@ -16,7 +16,7 @@ import { startSandbox } from '../src/demo/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { createThrottle } from '../src/store/throttles.ts';
+import { createThrottle } from '../src/store/services.ts';
 import { steadyClock } from '../src/ports/clock.ts';
 import type { LeadsPort } from '../src/ports/leads-service.ts';
 import {

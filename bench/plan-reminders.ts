@@ -15,7 +15,7 @@ import { Secret } from '../src/config/secret.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { advanceBaselines } from '../src/store/baselines.ts';
+import { advanceBaselines } from '../test/support/advance-baselines.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
 const rules: ReminderRules = {

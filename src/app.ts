@@ -14,11 +14,11 @@ import type { Templates } from './reminders/compose/templates.ts';
 import { openStore } from './store/open-store.ts';
 import type { EmbeddedPostgresOptions } from './postgres/embedded-postgres.ts';
 import type { PostgresUrl } from './postgres/postgres-client.ts';
-import { createThrottle, serviceScope } from './store/throttles.ts';
+import { createThrottle, serviceScope } from './store/services.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
 import type { Throttle } from './ports/leads-service.ts';
 import type { GoogleAccount } from './targets/google-sheets/google-account.ts';
-import { createWriteJournal } from './store/unsettled-writes.ts';
+import { createWriteJournal } from './store/connections.ts';
 import type { Target } from './ports/target.ts';
 import { noTelemetry } from './lib/telemetry.ts';
 

@@ -7,6 +7,14 @@ interface Reply {
   readonly body: unknown;
 }
 
+export const { env } = process;
+
+/** The variables without which nothing is asked, and where they come from. */
+export function needed(help: string, ...names: readonly string[]): void {
+  const missing = names.filter((name) => (env[name] ?? '') === '');
+  if (missing.length > 0) throw new Error(`This needs ${missing.join(', ')}: ${help}`);
+}
+
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Reply>;
 
 /**

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { historiesReply } from '../src/targets/hubspot/hubspot-replies.ts';
-import { asker, said } from './ask.ts';
+import { asker, env, needed, said } from './ask.ts';
 
-const { env } = process;
+needed(
+  'of a portal for tests, without companies: create a service key in HubSpot (Development, Keys, Service keys) with the scopes crm.objects.companies.read, crm.objects.companies.write, crm.schemas.companies.read, crm.schemas.companies.write and tickets',
+  'HUBSPOT_TOKEN',
+);
 const apiUrl = (env['HUBSPOT_URL'] ?? 'https://api.hubapi.com').replace(/\/+$/, '');
 const ask = asker(apiUrl, () => ({ authorization: `Bearer ${env['HUBSPOT_TOKEN']}` }));
 const companies = '/crm/objects/2026-09/companies';

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import { expect, test } from 'vitest';
 import { Secret } from '../src/config/secret.ts';
 import { systemClock } from '../src/ports/clock.ts';
@@ -14,13 +16,21 @@ import {
   graphPlace,
   uploadInParts,
 } from '../src/targets/msgraph/graph-file.ts';
+import { createCsvTarget } from '../src/targets/csv/csv-target.ts';
 import { openGraphAccount, publicGraph } from '../src/targets/msgraph/graph-account.ts';
 import { GraphHttp } from '../src/targets/msgraph/graph-http.ts';
 import { describePlace } from '../test/contract/place.ts';
 import type { PlaceHarness } from '../test/contract/place-harness.ts';
-import { asker } from './ask.ts';
+import { contractFields, type TargetHarness } from '../test/contract/target-harness.ts';
+import { describeTargetThere } from '../test/contract/target.ts';
+import { asker, env, needed } from './ask.ts';
 
-const { env } = process;
+needed(
+  'and MSGRAPH_CLIENT_SECRET, of an app that may write to the drive of a site for tests',
+  'MSGRAPH_TENANT',
+  'MSGRAPH_CLIENT_ID',
+  'VERIFY_DRIVE',
+);
 const url = (env['MSGRAPH_URL'] ?? publicGraph).replace(/\/+$/, '');
 const drive = env['VERIFY_DRIVE'] ?? '';
 const secret = (name: string) => (env[name] === undefined ? undefined : new Secret(env[name]));
@@ -59,7 +69,29 @@ async function liveFile(name: string) {
   return { ...harness, item };
 }
 
+/** A table there. */
+async function liveTable(): Promise<TargetHarness> {
+  const file = await liveFile('leads.csv');
+  const show = async () => {
+    const text = await file.show();
+    return text === null ? null : parse(text, { bom: true, relax_column_count: true });
+  };
+  return {
+    ...file,
+    target: (changed) =>
+      createCsvTarget(file.place(), {
+        fields: contractFields,
+        idColumn: 'Lead ID',
+        timeZone: 'Europe/Berlin',
+        ...changed,
+      }),
+    show,
+    edit: async (change) => file.save(stringify(change((await show()) ?? []).map((row) => [...row]))),
+  };
+}
+
 describePlace('on Microsoft Graph', liveFile);
+describeTargetThere('csv on Microsoft Graph', liveTable);
 
 test('an upload session stores at its end, unless the file was saved since', async () => {
   await using file = await liveFile('session.csv');

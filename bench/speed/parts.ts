@@ -9,7 +9,7 @@ import { loadBaselines } from '../../src/store/load-baselines.ts';
 import { insertRun } from '../../src/store/runs.ts';
 import { finishReading } from '../../src/sync/read-target.ts';
 import { decide } from '../../src/sync/decide.ts';
-import { ScanMemory } from '../../src/sync/scan-memory.ts';
+import { ScanMemory } from '../../src/sync/scan-bounds.ts';
 import { acquireLease } from '../../src/store/leases.ts';
 import { median } from './measure.ts';
 import { Stage } from './stage.ts';

@@ -1,5 +1,11 @@
-import type { ConnectionFacts, FailedRun } from '../store/alert-facts.ts';
-import type { AlertChange, AlertKind, AlertProblem, OpenAlert } from '../store/alerts.ts';
+import type {
+  AlertChange,
+  AlertKind,
+  AlertProblem,
+  ConnectionFacts,
+  FailedRun,
+  OpenAlert,
+} from '../store/alerts.ts';
 import type { Heartbeat } from '../store/connections.ts';
 
 /** From this number on held items are a problem, which grows each time that they double; a single one is after a day. */

@@ -1,15 +1,15 @@
 import type pg from 'pg';
 import { lastAgreedDue } from '../queue/due-times.ts';
-import { connectionFacts } from '../store/alert-facts.ts';
 import {
   type AlertProblem,
+  connectionFacts,
   forgetAlerts,
   noteAlertChange,
   openAlerts,
   takeAlertTurn,
 } from '../store/alerts.ts';
 import { transaction } from '../store/database.ts';
-import { leftConnections } from '../store/forget.ts';
+import { leftConnections } from '../store/retention.ts';
 import { repeat } from '../lib/repeat.ts';
 import { getHeartbeat, getSchedule, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
 import { type AlertContext, callOnce, channelsOf, deliverAlerts } from './channels.ts';

@@ -32,7 +32,7 @@ import { tooSmall } from '../sync/open-scan.ts';
 import { memoryBudget } from '../lib/byte-budget.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { askedKnown, hasAny } from '../sync/foreign-leads.ts';
+import { askedKnown, hasAny } from '../sync/ask-leads.ts';
 import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { type CheckLine, describeLine, failed, never, passed, runCheck } from './check-line.ts';
 import { checkTarget } from './check-target.ts';

@@ -3,7 +3,7 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idBeginning, idKey } from '../core/lead/lead-id.ts';
 import { folded } from '../core/lead/value.ts';
-import { countLeads, findLeadIds, namedLeads } from '../store/lead-record.ts';
+import { countLeads, findLeadIds, namedLeads } from '../store/pairs.ts';
 import { nameRecord, short } from './names.ts';
 
 export interface FoundLead {

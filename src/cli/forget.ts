@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { countKept, forgetConnection, type KeptRows } from '../store/forget.ts';
+import { countKept, forgetConnection, type KeptRows } from '../store/retention.ts';
 import { acquireLease } from '../store/leases.ts';
 import { forgetJobs } from '../worker/housekeeping.ts';
 import { leaseName } from '../sync/context.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { pauseConnections, unpause } from '../store/connections.ts';
-import { endMove } from '../store/installation.ts';
+import { endMove } from '../store/keeper.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
-import { liftWait } from '../store/throttles.ts';
+import { liftWait } from '../store/services.ts';
 import { print, printJson } from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 

@@ -8,7 +8,7 @@ import { stageField } from '../reminders/plan/recipients.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
-import type { Match } from '../store/matches.ts';
+import type { Match } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';

@@ -2,7 +2,7 @@ import type { App } from '../app.ts';
 import { explain, LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { visibleActions } from '../store/actions.ts';
-import { openMatches } from '../store/matches.ts';
+import { openMatches } from '../store/held.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';

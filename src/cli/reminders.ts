@@ -19,13 +19,17 @@ import { print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
 import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
-import { type CalendarReport, reportCalendars, type ReportedEntry } from '../store/calendar-reports.ts';
+import {
+  type CalendarReport,
+  feedRecipients,
+  reportCalendars,
+  type ReportedEntry,
+} from '../store/calendar-entries.ts';
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { connectionsWithFeed, feedPath } from '../reminders/feed/calendar-feed.ts';
-import { feedRecipients } from '../store/calendar-feeds.ts';
 
 export interface RemindersOptions extends CommonOptions {
   /** A lead: its mail; true: the list. */

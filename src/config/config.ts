@@ -22,7 +22,7 @@ export interface Config extends Frozen<ProcessSettings> {
   readonly publicUrl?: string;
   readonly statusPage?: Frozen<NonNullable<FileSettings['statusPage']>>;
   /** What OpenTelemetry's variables ask for. */
-  readonly telemetry?: { readonly metrics: boolean };
+  readonly telemetry?: { readonly traces: boolean; readonly metrics: boolean };
 }
 
 /** The schema (and docs/settings.md) explains each setting. */

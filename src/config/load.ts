@@ -162,7 +162,7 @@ function telemetryOf(environment: Environment): Pick<Config, 'telemetry'> {
   );
   // Not by the common endpoint: many that take traces take no metrics.
   const metrics = isOf('OTEL_METRICS_EXPORTER', 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT');
-  return traces || metrics ? { telemetry: { metrics } } : {};
+  return traces || metrics ? { telemetry: { traces, metrics } } : {};
 }
 
 /** Undefined when one is wrong, which is added to `mistakes`. `together` looks at what was read, whether all of it is right or not. */

@@ -61,7 +61,7 @@ const cellChoices = z
       .string()
       .refine((value) => value.trim() !== '' && !value.includes(','), 'must not be empty or hold a comma'),
   )
-  .min(1)
+  .min(1, 'must name at least one')
   .refine((values) => values.join(',').length <= 255, 'must not have more than 255 characters in all');
 
 const wordMeanings = z
@@ -188,10 +188,9 @@ export const connectionNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 const proxyAddress = z.string().refine((text) => {
   const [address = '', bits, ...rest] = text.split('/');
-  const most = [0, 32, 0, 0, 128][isIP(address)] ?? 0;
-  return (
-    rest.length === 0 && most > 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most))
-  );
+  if (rest.length > 0 || isIP(address) === 0) return false;
+  const most = isIP(address) === 6 ? 128 : 32;
+  return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most);
 }, 'must be an IP address, or a network such as 10.0.0.0/8');
 
 /** Each setting once. The environment alone is brought into the same form, so both are judged by the same rules. */
@@ -204,7 +203,7 @@ export const fileSchema = z.strictObject({
   alerts: alertsSchema.exactOptional(),
   statusPage: z
     .strictObject({
-      trustedProxy: z.array(proxyAddress).min(1).meta({
+      trustedProxy: z.array(proxyAddress).min(1, 'must name at least one').meta({
         description:
           'Addresses or networks (10.0.0.0/8) of the proxies in front that sign people in and set `userHeader`, whatever a browser sends, such as oauth2-proxy or Authelia. Required. From there no ADMIN_TOKEN is asked for.',
       }),
@@ -213,7 +212,7 @@ export const fileSchema = z.strictObject({
         .regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'must be the name of a header')
         .default('X-Forwarded-User')
         .meta({ description: 'Header in which the proxy names the person; `why` shows who decided.' }),
-      deciders: z.array(z.string().trim().min(1)).exactOptional().meta({
+      deciders: z.array(filled('must be a name')).exactOptional().meta({
         description:
           'Names of those who may decide, pause and sync; all others may look. Default: everybody whom the proxy signs in.',
       }),

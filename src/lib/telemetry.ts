@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Otel from '@opentelemetry/api';
 import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
+import { z } from 'zod';
 import { codeOf } from './errors.ts';
+import { parseJson } from './parse-json.ts';
 import { version } from './version.ts';
+
+/** How OpenTelemetry's `loggingErrorHandler` writes an error. */
+const errorSchema = z.object({ message: z.string() });
+
+/** Faults that a process tells at most. */
+const mostFaults = 100;
 
 /** Runs a part of the work as a span of a trace. Attributes hold names and numbers of leadsync, never data of leads. */
 export type InSpan = <T>(
@@ -45,10 +53,10 @@ const farewellMs = 2_000;
 /**
  * Starts OpenTelemetry, which is loaded only here: it takes a quarter of a second. Its SDK reads its own variables (OTEL_…:
  * endpoint, protocol, headers, sampler) from the environment, with their usual meaning; OTEL_SERVICE_NAME is `leadsync` by
- * default. No logs: they are on stderr. `metrics`: besides the spans. `warn` receives the SDK's faults.
+ * default. No logs: they are on stderr. `warn` receives the SDK's faults, each once.
  */
 export async function startTelemetry(
-  { metrics }: { readonly metrics: boolean },
+  { traces, metrics }: { readonly traces: boolean; readonly metrics: boolean },
   warn: (message: string) => void,
 ): Promise<Telemetry> {
   const [{ NodeSDK }, api, resources, bullmq] = await Promise.all([
@@ -67,15 +75,18 @@ export async function startTelemetry(
     // Without the process detector: a command line may hold secrets.
     resourceDetectors: [hostDetector, serviceInstanceIdDetector, envDetector],
     // Its own, by the environment.
+    ...(!traces && { spanProcessors: [] }),
     ...(!metrics && { metricReaders: [] }),
     logRecordProcessors: [],
   });
   // After the constructor, which with OTEL_LOG_LEVEL sets a logger on stdout, where the results go.
-  let last = '';
-  const report = (message: string): void => {
-    // The SDK retries a collector that is away every few seconds.
-    if (message !== last) warn(message);
-    last = message;
+  const told = new Set<string>();
+  const report = (...parts: readonly unknown[]): void => {
+    const message = faultText(parts);
+    // The SDK tries a collector that is away every few seconds, for spans and for metrics.
+    if (told.has(message) || told.size >= mostFaults) return;
+    told.add(message);
+    warn(message);
   };
   const silent = (): void => {};
   diag.setLogger(
@@ -83,6 +94,16 @@ export async function startTelemetry(
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   sdk.start();
+  const end = async (): Promise<void> => {
+    const sent = sdk.shutdown().then(
+      () => true,
+      (error: unknown) => report(error),
+    );
+    if (await Promise.race([sent, sleep(farewellMs, false, { ref: false })])) return;
+    // A request to a silent collector keeps the process alive for another ten seconds.
+    setTimeout(() => process.exit(), 200).unref();
+  };
+  if (!traces) return { ...noTelemetry, [Symbol.asyncDispose]: end };
   const tracer = trace.getTracer('leadsync', version);
   return {
     queues: withoutRoutine(bullmq, api),
@@ -103,16 +124,17 @@ export async function startTelemetry(
       const context = trace.getActiveSpan()?.spanContext();
       return context === undefined ? {} : { trace_id: context.traceId, span_id: context.spanId };
     },
-    async [Symbol.asyncDispose]() {
-      const sent = sdk.shutdown().then(
-        () => true,
-        (error: unknown) => report(String(error)),
-      );
-      if (await Promise.race([sent, sleep(farewellMs, false, { ref: false })])) return;
-      // A request to a silent collector keeps the process alive for another ten seconds.
-      setTimeout(() => process.exit(), 200).unref();
-    },
+    [Symbol.asyncDispose]: end,
   };
+}
+
+/** What the SDK says: a text, one of its parts with what that says, or an error as JSON. */
+function faultText(parts: readonly unknown[]): string {
+  const texts = parts
+    .map((part) => (part instanceof Error ? part.message : part))
+    .filter((part) => typeof part === 'string');
+  const asError = texts.length === 1 ? errorSchema.safeParse(parseJson(texts[0] ?? '')).data : undefined;
+  return asError?.message ?? texts.join(': ');
 }
 
 /** BullMQ's own integration; its spans are called OPERATION QUEUE. */

@@ -7,7 +7,7 @@ import { type JobQueue, noJobs } from '../queue/queue.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { pauseConnections, pausedSince, unpause } from '../store/connections.ts';
 import { lastRun } from '../store/runs.ts';
-import { liftWait } from '../store/throttles.ts';
+import { liftWait } from '../store/services.ts';
 import { leaseName, type SyncContext } from '../sync/context.ts';
 import { missingPage, refusalPage } from './pages/layout.ts';
 import { type Order, orders } from './pages/overview.ts';

@@ -2,21 +2,26 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { describeAlert } from '../alerts/describe-alert.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
-import { companiesOf, countOutside, listDeleted } from '../store/pairs.ts';
+import {
+  companiesOf,
+  countOutside,
+  countWaitingDeletes,
+  type DeleteSides,
+  listDeleted,
+} from '../store/pairs.ts';
 import type { Queryable } from '../store/database.ts';
 import { listPlaces } from '../store/places.ts';
 import { comingReminders, type LateReminders, lateReminders } from '../store/mails.ts';
 import { openEdits } from '../store/requested-edits.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule, pausedSince, type Schedule } from '../store/connections.ts';
-import { createThrottle } from '../store/throttles.ts';
+import { createThrottle } from '../store/services.ts';
 import { systemClock } from '../ports/clock.ts';
 import { leaseName } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { columnsOf } from '../core/lead/mapping.ts';
 import { type AlertKind, type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { endedSyncs, lastSuccessAt, openSyncs } from '../store/run-list.ts';
-import { countWaitingDeletes, type DeleteSides } from '../store/waiting-deletes.ts';
 import { describeProgress } from './describe-progress.ts';
 
 /** The state of a connection, for `leadsync status --json` and the status page. Times are ISO instants. */

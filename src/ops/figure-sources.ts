@@ -11,7 +11,7 @@ import {
   throttleFigures,
 } from '../store/figures.ts';
 import { lastAgreedDue } from '../queue/due-times.ts';
-import type { Timing } from '../store/agreed-schedule.ts';
+import type { Timing } from '../store/connections.ts';
 import type { Activity } from './activity.ts';
 import type { ClockDifference } from './clock-differences.ts';
 import type { OutageWatch } from './outage-watch.ts';

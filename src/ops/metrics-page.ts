@@ -88,7 +88,7 @@ export class MetricsPage {
   }
 
   /** Counters and gauges; see `Metrics`. */
-  async observe(): Promise<void> {
+  async observe(): Promise<AsyncDisposable> {
     const { metrics } = await import('@opentelemetry/api');
     const meter = metrics.getMeter('leadsync', this.#version);
     const instruments = new Map<string, Observable>();
@@ -98,9 +98,11 @@ export class MetricsPage {
       if (kind === 'counter') instruments.set(name, meter.createObservableCounter(name, { description }));
       if (kind === 'gauge') instruments.set(name, meter.createObservableGauge(name, { description }));
     }
+    let reading = Promise.resolve();
+    let isEnded = false;
     meter.addBatchObservableCallback(
       async (result) => {
-        await this.#read();
+        if (!isEnded) await (reading = this.#read());
         for (const { name, values } of await this.#registry.getMetricsAsJSON()) {
           const instrument = instruments.get(name);
           if (instrument === undefined) continue;
@@ -111,6 +113,13 @@ export class MetricsPage {
       },
       [...instruments.values()],
     );
+    // The SDK asks once more at its end, when the database is closed: for the counters, and the figures as they were read last.
+    return {
+      async [Symbol.asyncDispose]() {
+        isEnded = true;
+        await reading;
+      },
+    };
   }
 
   async #make(): Promise<string> {

@@ -9,8 +9,8 @@ export interface Metrics {
    * is made, and shown for a second.
    */
   render(): Promise<string>;
-  /** From now on OpenTelemetry gets the same figures whenever it asks for them. */
-  observe(): Promise<void>;
+  /** Until it is disposed of, OpenTelemetry gets the same figures whenever it asks; afterwards those that were read last. */
+  observe(): Promise<AsyncDisposable>;
 }
 
 /** Loads and measures nothing before the first scrape: most commands are never scraped. */

@@ -3,8 +3,7 @@ import type { Config } from '../config/config.ts';
 import { redisAddressOf } from '../config/redis-address.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { lastWriteAt, probeWrite } from '../store/keeper.ts';
-import { claimedAt } from '../store/installation.ts';
+import { claimedAt, lastWriteAt, probeWrite } from '../store/keeper.ts';
 
 /** A server without which nothing goes on. */
 export interface ServerOutage {

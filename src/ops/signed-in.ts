@@ -1,8 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { BlockList, isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Config } from '../config/config.ts';
-import { statusPage } from '../store/decisions.ts';
+import { statusPage } from '../store/conflicts.ts';
 
 /** Somebody whom the proxy in front has signed in. */
 export interface Visitor {
@@ -37,14 +38,24 @@ export function signedIn({
   return async (c, next) => {
     const { address = '' } = getConnInfo(c).remote;
     const own = address.replace(/^::ffff:(?=[\d.]+$)/i, '');
-    const name = c.req.header(userHeader)?.trim().slice(0, longestName);
-    if (!name || !proxies.check(own, familyOf(own))) return next();
+    const name = nameIn(c.req.header(userHeader) ?? '');
+    if (name === '' || !proxies.check(own, familyOf(own))) return next();
     const mayDecide = names === undefined || names.has(name.toLowerCase());
     c.set('visitor', { name, mayDecide });
     if (c.req.method === 'POST' && !mayDecide)
       return c.text(`${name} may look here, not decide: statusPage.deciders names those who may\n`, 403);
     return next();
   };
+}
+
+/** What Apache writes into a header for a variable that is not set: nobody has signed in. */
+const apacheUnset = '(null)';
+
+/** Proxies write UTF-8; node reads each byte as a character. */
+function nameIn(header: string): string {
+  const bytes = Buffer.from(header, 'latin1');
+  const name = (isUtf8(bytes) ? bytes.toString() : header).trim().slice(0, longestName);
+  return name === apacheUnset ? '' : name;
 }
 
 const familyOf = (address: string): 'ipv6' | 'ipv4' => (isIPv6(address) ? 'ipv6' : 'ipv4');

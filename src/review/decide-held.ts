@@ -3,12 +3,10 @@ import { LeadsyncError } from '../lib/errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { type Answer, deleteQuestions } from '../core/merge/answers.ts';
 import { isUnreadable } from '../core/lead/value.ts';
-import { answerEmptied } from '../store/calendar-reports.ts';
-import type { Decision as Recorded } from '../store/decisions.ts';
-import { decideConflict } from '../store/conflicts.ts';
+import { answerEmptied } from '../store/calendar-entries.ts';
+import { decideConflict, type Decision as Recorded } from '../store/conflicts.ts';
 import { transaction } from '../store/database.ts';
-import { type HeldItem, type Holder, listHeld } from '../store/held.ts';
-import { acceptedBeside, decideMatch } from '../store/matches.ts';
+import { acceptedBeside, decideMatch, type HeldItem, type Holder, listHeld } from '../store/held.ts';
 import { decideEdit } from '../store/requested-edits.ts';
 
 const sidesByCode: Readonly<Record<string, readonly ('lead' | 'row')[]>> = {

@@ -1,7 +1,7 @@
 import { hashContent } from '../core/lead/content-hash.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import type { Cells } from '../core/lead/value.ts';
-import type { MatchMarks, MatchState } from '../store/matches.ts';
+import type { MatchMarks, MatchState } from '../store/held.ts';
 
 type KnownMatch = MatchMarks & { readonly state: MatchState };
 

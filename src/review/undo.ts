@@ -12,13 +12,12 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { recordConflicts } from '../store/conflicts.ts';
-import { shownRunChanges } from '../store/run-changes.ts';
+import { shownRunChanges } from '../store/history.ts';
 import { sightedLeads } from '../store/run-sights.ts';
 import { abandonIntentsOf } from '../store/intents.ts';
-import { type MatchLine, storeMatches } from '../store/matches.ts';
+import { keepUndone, type MatchLine, storeMatches } from '../store/held.ts';
 import { currentPlace, type KnownPlace, placeById, placeNames } from '../store/places.ts';
 import { getRun, type Run } from '../store/runs.ts';
-import { keepUndone } from '../store/undone.ts';
 
 export async function* planOfUndo(
   pool: pg.Pool,

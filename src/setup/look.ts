@@ -73,12 +73,9 @@ export async function lookAtTable(
     );
   if (target.type === 'google-sheets') {
     const { readTabFirstRows } = await import('../targets/google-sheets/first-rows.ts');
-    const where = {
-      ...target,
-      credentials: draft.googleCredentials,
-      apiUrl: `${draft.googleSheetsUrl}/`,
-    };
-    const { tabs, rows } = await readTabFirstRows(where, part ?? target.tab, signal);
+    const where = { ...target, apiUrl: `${draft.googleSheetsUrl}/` };
+    const tab = part ?? target.tab;
+    const { tabs, rows } = await readTabFirstRows(where, draft.googleCredentials, tab, signal);
     return tableOf({ rows, sheets: tabs, freeCell: cellName });
   }
   if (target.type === 'postgres-table') {

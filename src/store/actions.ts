@@ -5,8 +5,7 @@ import type pg from 'pg';
 import { batchesBySize, charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { mostWhole } from '../lib/heap.ts';
-import { type Queryable, rowsOf } from './database.ts';
-import { streamRows } from './stream-rows.ts';
+import { countOf, type Queryable, rowsOf, streamRows } from './database.ts';
 import type { VerificationResult } from './verifications.ts';
 import type { RoundRef } from './runs.ts';
 
@@ -14,7 +13,6 @@ import type { RoundRef } from './runs.ts';
 export const actionStates = ['planned', 'left-out', 'proven', 'done', 'deferred', 'held'] as const;
 export type ActionState = (typeof actionStates)[number];
 
-/** A planned action as stored. */
 export interface Action extends PlannedAction {
   readonly id: number;
   readonly state: ActionState;
@@ -40,8 +38,7 @@ export interface NewAction extends PlannedAction {
   readonly planLine?: string;
 }
 
-/** As an `Action`. */
-export const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
+const actionColumns = `id, kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", changes, expect, reason,
   message, state, attempts, intent_id as "intentId", fingerprint, coalesce(intent <> 'abandoned', false) as "isBegun"`;
 
 export async function insertActions(
@@ -79,58 +76,38 @@ export async function clearActions(db: Queryable, run: RoundRef): Promise<void> 
   await db.query(`delete from actions where run_id = $1 and round = $2`, [run.id, run.round]);
 }
 
-/** The actions of these kinds that are still to be done, oldest first, and the bytes of each; without those that make many rows. */
-export function pendingSizes(
+const isOpen = `body is null and state in ('planned', 'proven')`;
+
+/**
+ * The actions of these kinds that are still to be done, oldest first, at most `most` together and as many as fit into memory: each
+ * batch is loaded while the one before is used. Without those that make many rows.
+ */
+export async function* openActions(
   db: Queryable,
   run: RoundRef,
   kinds: readonly ActionKind[],
-): Promise<readonly { readonly id: number; readonly size: number }[]> {
-  return rowsOf(
+  most = 1_000,
+): AsyncGenerator<readonly Action[]> {
+  const sizes = await rowsOf<{ readonly id: number; readonly size: number }>(
     db,
     `select id, octet_length(changes::text) + octet_length(expect::text) as size from actions
-     where run_id = $1 and round = $2 and kind = any($3) and body is null and state in ('planned', 'proven') order by id`,
+     where run_id = $1 and round = $2 and kind = any($3) and ${isOpen} order by id`,
     [run.id, run.round, kinds],
   );
-}
-
-/** The most actions that are looked at in one go. */
-const together = 1_000;
-
-/**
- * The ids of actions in batches that fit into memory together, oldest first. SQL: `which` of them (of `actions a`), and
- * `size`, the bytes that are read of each.
- */
-export async function* actionBatches(
-  db: Queryable,
-  run: RoundRef,
-  kind: ActionKind,
-  { which = 'true', size }: { readonly which?: string; readonly size: string },
-): AsyncGenerator<readonly number[]> {
-  for (let after = 0, isMore = true; isMore; ) {
-    const page = await rowsOf<{ readonly id: number; readonly size: number }>(
-      db,
-      `select id, ${size} as size from actions a
-       where run_id = $1 and round = $2 and kind = $4 and ${which} and id > $3 order by id limit ${together}`,
-      [run.id, run.round, after, kind],
-    );
-    const batches = batchesBySize(
-      page,
-      () => together,
-      (one) => one.size,
-    );
-    for (const batch of batches) yield batch.map(({ id }) => id);
-    after = page.at(-1)?.id ?? after;
-    isMore = page.length === together;
+  const load = `select ${actionColumns} from actions where id = any($1) and ${isOpen} order by id`;
+  let next: Promise<readonly Action[]> | null = null;
+  for (const batch of batchesBySize(
+    sizes,
+    () => most,
+    ({ size }) => size,
+  )) {
+    const before: typeof next = next;
+    next = rowsOf(db, load, [batch.map(({ id }) => id)]);
+    // What is done with the one before may fail first.
+    next.catch(() => {});
+    if (before !== null) yield await before;
   }
-}
-
-/** Those of these actions that are still to be done, oldest first. */
-export function pendingActions(db: Queryable, ids: readonly number[]): Promise<readonly Action[]> {
-  return rowsOf(
-    db,
-    `select ${actionColumns} from actions where id = any($1) and state in ('planned', 'proven') order by id`,
-    [ids],
-  );
+  if (next !== null) yield await next;
 }
 
 /** All actions that are part of the plan which people see; of an undo also what it leaves alone. Throws `plan.too-large`. */
@@ -175,15 +152,16 @@ export interface ActionOutcome {
   readonly isShown?: boolean;
 }
 
-/** Counts an attempt before the write is sent: its reply may be lost. */
-export async function countAttempts(db: Queryable, actions: readonly Pick<Action, 'id'>[]): Promise<void> {
-  if (actions.length === 0) return;
-  await db.query('update actions set attempts = attempts + 1 where id = any($1)', [
-    actions.map(({ id }) => id),
-  ]);
+/** Counts an attempt before the write is sent, since its reply may be lost; or (-1) uncounts one, for which nothing was sent. */
+export async function countAttempts(
+  db: Queryable,
+  actions: readonly Pick<Action, 'id'>[],
+  by: 1 | -1 = 1,
+): Promise<void> {
+  const text = `update actions set attempts = attempts + $2 where id = any($1) and state in ('planned', 'proven')`;
+  if (actions.length > 0) await db.query(text, [actions.map(({ id }) => id), by]);
 }
 
-/** Records what became of actions. */
 export async function recordOutcomes(db: Queryable, outcomes: readonly ActionOutcome[]): Promise<void> {
   // Nearly all of a large run: done, and nothing to say of it.
   const isPlain = ({ state, code, message, isShown = false }: ActionOutcome): boolean =>
@@ -237,7 +215,57 @@ export function troubledActions(
   );
 }
 
-/** The values of an action's changes that are to be written. */
 export function writtenCells(changes: Changes): Cells {
   return Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
+}
+
+/**
+ * The next open actions of these kinds, oldest first, and counts an attempt for each. `attempts` of the result: earlier ones.
+ */
+export async function beginAttempts(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  limit: number,
+): Promise<readonly Action[]> {
+  const actions = await rowsOf<Action>(
+    db,
+    `with begun as (
+       update actions set attempts = attempts + 1 where id in (
+         select id from actions where run_id = $1 and round = $2 and kind = any($3) and state = 'planned' order by id limit $4)
+       returning ${actionColumns})
+     select * from begun order by id`,
+    [run.id, run.round, kinds, limit],
+  );
+  return actions.map((action) => ({ ...action, attempts: action.attempts - 1 }));
+}
+
+/** How many actions of these kinds were deferred with one of these codes since the last that was done. */
+export function putOffInARow(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  codes: readonly string[],
+): Promise<number> {
+  return countOf(
+    db,
+    `from actions
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'deferred' and outcome_code = any($4)
+       and id > coalesce((select max(id) from actions where run_id = $1 and round = $2 and kind = any($3)
+         and state in ('done', 'held', 'proven')), 0)`,
+    [run.id, run.round, kinds, codes],
+  );
+}
+
+export async function putOffRemaining(
+  db: Queryable,
+  run: RoundRef,
+  kinds: readonly ActionKind[],
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  await db.query(
+    `update actions set state = 'deferred', outcome_code = $4, outcome_message = $5, done_at = now()
+     where run_id = $1 and round = $2 and kind = any($3) and state = 'planned'`,
+    [run.id, run.round, kinds, code, message],
+  );
 }

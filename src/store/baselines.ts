@@ -6,8 +6,7 @@ import { batchesBySize } from '../core/lead/text-size.ts';
 import { idKey } from '../core/lead/lead-id.ts';
 import { valueHash } from '../core/lead/content-hash.ts';
 import type { Value, Values } from '../core/lead/value.ts';
-import type { BaselineMove, Had } from '../core/merge/baseline-moves.ts';
-import type { Absences } from '../core/merge/difference.ts';
+import type { BaselineMove } from '../core/merge/baseline-moves.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { isEqual } from '../core/merge/sight-of.ts';
 import { oneOf, type Queryable, valueOf } from './database.ts';
@@ -26,7 +25,6 @@ type Column =
 /** Pairs whose baselines move together: what they leave behind passes through this process. */
 const movedTogether = 1_000;
 
-/** What becomes of pairs. */
 interface Change {
   /** A query of `lead_id`, each once, and of what else the columns are made of; `$1` is the connection. */
   readonly of: string;
@@ -100,7 +98,6 @@ interface Written {
   readonly made: readonly string[];
 }
 
-/** What a baseline has left behind. */
 interface LeftValue {
   readonly leadId: string;
   readonly field: string;
@@ -160,6 +157,24 @@ const becomes: Readonly<Record<Exclude<BaselineMove['to'], 'forgotten'>, Omit<Ch
   reopened: { to: { base: '(p.base - m.fields) || m."values"' } },
   'lead-deleted': { to: { lead_deleted_at: 'now()' } },
   cleared: { to: { base: 'null::jsonb' } },
+  placed: { to: { row_number: 'm."row"' } },
+  present: { to: { row_absences: '0' } },
+  missed: {
+    to: {
+      lead_absences: `(m.missed->>'lead')::int`,
+      row_absences: `(m.missed->>'row')::int`,
+      absence_run: `(m.missed->>'run')::bigint`,
+      absent_since: `to_timestamp((m.missed->>'since')::float8 / 1000)`,
+      row_number: 'coalesce(m."row", p.row_number)',
+    },
+  },
+  known: {
+    to: {
+      row_absences: `coalesce(p.row_absences, (m.missed->>'row')::int)`,
+      absence_run: `case when p.id is null then (m.missed->>'run')::bigint else p.absence_run end`,
+    },
+    make: 'true',
+  },
 };
 
 const kinds = Object.keys(becomes) as (keyof typeof becomes)[];
@@ -168,6 +183,7 @@ interface MoveOfLead {
   readonly fields: readonly string[];
   readonly values: Readonly<Record<string, Value | undefined>>;
   readonly row: number | undefined;
+  readonly missed: object | undefined;
   readonly lead_had: readonly string[];
   readonly row_had: readonly string[];
 }
@@ -182,6 +198,7 @@ function after(before: MoveOfLead | undefined, move: BaselineMove): MoveOfLead {
     fields: Object.keys(values),
     values,
     row: ('row' in move ? move.row : undefined) ?? before?.row,
+    missed: 'missed' in move ? move.missed : before?.missed,
     lead_had: [...hadStill(before?.lead_had), ...lead],
     row_had: [...hadStill(before?.row_had), ...row],
   };
@@ -203,52 +220,13 @@ export async function moveBaselines(
     if (byLead.size === 0) continue;
     const rows = [...byLead].map(([lead_id, move]) => ({ lead_id, ...move }));
     const of = `select * from json_to_recordset($2::json)
-      as r (lead_id text, fields text[], "values" jsonb, "row" bigint, lead_had text[], row_had text[])`;
+      as r (lead_id text, fields text[], "values" jsonb, "row" bigint, missed json, lead_had text[], row_had text[])`;
     await writePairs(db, connection, { of, ...becomes[kind], had: 'told' }, [JSON.stringify(rows)]);
   }
   const forgotten = moves.flatMap(({ to, leadId }) => (to === 'forgotten' ? [leadId] : []));
   if (forgotten.length > 0) await deletePairs(db, connection, 'lead_id = any($2)', [forgotten]);
 }
 
-/** Moves baselines to what both sides were seen to show. */
-export function advanceBaselines(
-  db: Queryable,
-  connection: string,
-  moves: readonly {
-    readonly leadId: string;
-    readonly values: Values;
-    readonly row?: number | undefined;
-    readonly had?: Had;
-  }[],
-): Promise<void> {
-  const agreed = moves.map((move) => ({ to: 'agreed', ...move }) as const);
-  return moveBaselines(db, connection, agreed);
-}
-
-/** The rows of these leads were just written: what scans before did not see of them says nothing of a deletion. */
-export async function rowsPresent(
-  db: Queryable,
-  connection: string,
-  leadIds: readonly string[],
-): Promise<void> {
-  if (leadIds.length === 0) return;
-  const of = 'select distinct unnest($2::text[]) as lead_id';
-  await writePairs(db, connection, { of, to: { row_absences: '0' } }, [leadIds]);
-}
-
-/** Stores the row numbers of leads. */
-export async function noteRows(
-  db: Queryable,
-  connection: string,
-  rows: readonly { readonly leadId: string; readonly row: number }[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const of = `select distinct on (lead_id) * from (
-    select "leadId" as lead_id, "row" from json_to_recordset($2::json) as r ("leadId" text, "row" bigint)) r`;
-  await writePairs(db, connection, { of, to: { row_number: 'm."row"' } }, [JSON.stringify(rows)]);
-}
-
-/** Forgets what was agreed on in some fields. */
 export async function clearFields(
   db: Queryable,
   connection: string,
@@ -264,47 +242,24 @@ export async function forgetAllPairs(db: Queryable, connection: string): Promise
   await db.query('update place_notes set backed_up_at = null where connection = $1', [connection]);
 }
 
-/** What a plan moves without any action. `values` null: the pair is forgotten. */
-export type PlannedMove = { readonly leadId: string; readonly values: Values | null } | Absences;
-
 /**
- * Keeps what a plan moves until it is known whether it may: within the transaction, and in the database, since it may be
- * all pairs.
+ * Keeps what a plan moves without any action until it is known whether it may: within the transaction, and in the database, since
+ * it may be all pairs.
  */
-export async function keepMoves(db: pg.PoolClient, moves: readonly PlannedMove[]): Promise<void> {
+export async function keepMoves(db: pg.PoolClient, moves: readonly BaselineMove[]): Promise<void> {
   await db.query(
-    `create temp table if not exists planned_moves (nth int generated always as identity, lead_id text, "values" jsonb, lead int, "row" int, since float8, place bigint) on commit drop`,
+    'create temp table if not exists kept_moves (nth int generated always as identity, moves json) on commit drop',
   );
-  const rows = moves.map((move) =>
-    'values' in move ? { ...move, values: move.values && JSON.stringify(move.values) } : move,
-  );
-  await db.query(
-    `insert into planned_moves (lead_id, "values", lead, "row", since, place)
-     select "leadId", "values"::jsonb, lead, "row", since, place
-     from json_to_recordset($1::json) as m ("leadId" text, "values" text, lead int, "row" int, since float8, place bigint)`,
-    [JSON.stringify(rows)],
-  );
+  await db.query('insert into kept_moves (moves) values ($1)', [JSON.stringify(moves)]);
 }
 
-/** Carries out what was kept; at most one move of a lead. */
-export async function makeKeptMoves(db: pg.PoolClient, { id, connection }: RunRef): Promise<void> {
-  const absences = {
-    of: `select lead_id, lead, "row", since, place from planned_moves where lead is not null`,
-    to: {
-      lead_absences: 'm."lead"',
-      row_absences: 'm."row"',
-      absence_run: '$2::bigint',
-      absent_since: 'to_timestamp(m.since / 1000)',
-      row_number: 'coalesce(m.place, p.row_number)',
-    },
-  };
-  await writePairs(db, connection, absences, [id]);
-  const of = `select lead_id, "values", null::bigint as "row" from planned_moves where "values" is not null and nth between $2 and $3`;
-  const last = (await valueOf<number>(db, 'select max(nth) from planned_moves')) ?? 0;
-  for (let nth = 1; nth <= last; nth += movedTogether)
-    await writePairs(db, connection, { of, ...becomes.agreed, had: 'both' }, [nth, nth + movedTogether - 1]);
-  const gone = `lead_id in (select lead_id from planned_moves where "values" is null and lead is null)`;
-  await deletePairs(db, connection, gone);
+export async function makeKeptMoves(db: pg.PoolClient, connection: string): Promise<void> {
+  for (let nth = 1; ; nth++) {
+    const text = 'select moves from kept_moves where nth = $1';
+    const moves = await valueOf<readonly BaselineMove[]>(db, text, [nth]);
+    if (moves === null) return;
+    await moveBaselines(db, connection, moves);
+  }
 }
 
 /**
@@ -414,19 +369,4 @@ export async function copyPairs(
   const copy = copyFrom(`copy pairs (connection, lead_id, lead_key, base, row_number) from stdin`);
   await pipeline(Readable.from(lines()), db.query(copy));
   await db.query(`with ${raised('true')} select`, [connection]);
-}
-
-/** Remembers leads that have no row yet, though the scan of the run showed them. `hadRows`: whether the table had any. */
-export async function knowLeads(
-  db: Queryable,
-  { id, connection }: RunRef,
-  leadIds: readonly string[],
-  hadRows: boolean,
-): Promise<void> {
-  const to = {
-    row_absences: 'case when p.id is null then $4::boolean::int else p.row_absences end',
-    absence_run: 'case when p.id is null then $3::bigint else p.absence_run end',
-  };
-  const of = 'select distinct unnest($2::text[]) as lead_id';
-  await writePairs(db, connection, { of, to, make: 'true' }, [leadIds, id, hadRows]);
 }

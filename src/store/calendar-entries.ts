@@ -1,4 +1,6 @@
-import { epochMs, firstOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import { columnOf, epochMs, firstOf, type Queryable, rowsOf, timestamp } from './database.ts';
+import type { Cells } from '../core/lead/value.ts';
+import { history } from './history.ts';
 
 /** Whose entries: those of one calendar. */
 export interface CalendarRef {
@@ -74,7 +76,6 @@ export function entriesOf(
   );
 }
 
-/** Stores entries as they are now. */
 export async function saveEntries(
   db: Queryable,
   { connection, recipient }: CalendarRef,
@@ -99,7 +100,6 @@ export async function saveEntries(
   );
 }
 
-/** What the calendar shows of an entry now. */
 export interface Seen {
   readonly name: string;
   readonly etag: string | null;
@@ -120,7 +120,6 @@ export async function saveSeen(
   );
 }
 
-/** An entry was found under another name. */
 export async function renameEntry(
   db: Queryable,
   { connection, recipient }: CalendarRef,
@@ -163,7 +162,6 @@ export function knownNames(
 /** What it means that entries have gone from a calendar all at once: they are written again, or were deleted on purpose. */
 export type CalendarAnswer = 'restore' | 'deleted';
 
-/** What is known of a calendar as a whole. */
 export interface CalendarState {
   readonly url: string;
   readonly code: string | null;
@@ -235,4 +233,133 @@ export async function noteCalendarFault(
 /** A worker that starts may have other settings: every calendar is tried at once. */
 export async function retryCalendars(db: Queryable, connections: readonly string[]): Promise<void> {
   await db.query(`update calendars set not_before = null where connection = any($1)`, [connections]);
+}
+
+/** A calendar most of whose entries have gone at once. */
+export interface EmptiedCalendar {
+  readonly kind: 'calendar';
+  readonly id: number;
+  readonly connection: string;
+  readonly recipient: string;
+  readonly code: string;
+  readonly message: string;
+  /** What a person answered; the worker follows it. */
+  readonly resolution: CalendarAnswer | null;
+}
+
+/** Those of these numbers that wait for a person's answer. */
+export function emptiedCalendars(db: Queryable, ids: readonly number[]): Promise<readonly EmptiedCalendar[]> {
+  return rowsOf(
+    db,
+    `select kind, id, connection, requested_by as recipient, code, message, resolution from held
+     where id = any($1) and kind = 'calendar'`,
+    [ids],
+  );
+}
+
+/** Stores a person's answer. False: nobody is asked any more. */
+export async function answerEmptied(db: Queryable, id: number, answer: CalendarAnswer): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with answered as (update held set resolution = $2 where id = $1 and kind = 'calendar' returning *)
+     update calendars c set not_before = null from answered where c.connection = answered.connection and recipient = requested_by`,
+    [id, answer],
+  );
+  return rowCount === 1;
+}
+
+export interface ReportedEntry {
+  readonly leadId: string;
+  /** When the follow-up is due (epoch ms); null: there is none any more. */
+  readonly dueAt: number | null;
+  readonly ended: 'deleted' | 'completed' | null;
+  /** Why its date is not clear; null: it is. */
+  readonly why: string | null;
+  /** Why the server took no write of it. */
+  readonly note: string | null;
+}
+
+export interface CalendarReport {
+  readonly recipient: string;
+  /** What went wrong the last time; null: nothing. */
+  readonly code: string | null;
+  readonly note: string | null;
+  /** Epoch ms; null: it was never read. */
+  readonly seenAt: number | null;
+  readonly entries: number;
+  readonly reported: readonly ReportedEntry[];
+}
+
+/** The calendars of a connection, with at most `limit` reported entries each. */
+export async function reportCalendars(
+  db: Queryable,
+  connection: string,
+  limit: number,
+): Promise<readonly CalendarReport[]> {
+  const calendars = await rowsOf<Omit<CalendarReport, 'reported'>>(
+    db,
+    `select recipient, code, note, ${epochMs('seen_at')} as "seenAt", (select count(*)::int from calendar_entries e
+       where e.connection = c.connection and e.recipient = c.recipient and is_there and ended is distinct from 'deleted') as entries
+     from calendars c where connection = $1 order by recipient`,
+    [connection],
+  );
+  const entries = await rowsOf<ReportedEntry & { recipient: string }>(
+    db,
+    `select recipient, lead_id as "leadId", ${epochMs('due_at')} as "dueAt", ended, shown->>'why' as why, note
+     from (select e.*, f.due_at, row_number() over (partition by e.recipient order by f.due_at desc nulls last, e.lead_id, component) as nth
+       from calendar_entries e left join follow_ups f on f.connection = e.connection and f.lead_id = e.lead_id
+         and e.recipient = any(f.recipients)
+       where e.connection = $1 and (ended is not null and f.due_at is not null or e.shown->>'kind' = 'unclear' or e.note is not null)) e
+     where nth <= $2 order by nth`,
+    [connection, limit],
+  );
+  return calendars.map((calendar) => ({
+    ...calendar,
+    reported: entries.flatMap(({ recipient, ...entry }) => (recipient === calendar.recipient ? entry : [])),
+  }));
+}
+
+/** A follow-up in a recipient's feed. Times are epoch ms. */
+export interface FeedItem {
+  readonly connection: string;
+  readonly leadId: string;
+  readonly dueAt: number;
+  readonly sequence: number;
+  readonly cells: Cells;
+  /** The row's number as of the last read; null: unknown. */
+  readonly row: number | null;
+  /** What the table is known by; null: unknown. */
+  readonly place: string | null;
+  /** When the follow-up, or a value of the lead, last changed. */
+  readonly changedAt: number;
+}
+
+/** A recipient's follow-ups in some connections that are due from a moment (epoch ms) on, the first ones. */
+export function feedItems(
+  db: Queryable,
+  connections: readonly string[],
+  recipient: string,
+  from: number,
+  limit: number,
+): Promise<readonly FeedItem[]> {
+  return rowsOf(
+    db,
+    `select f.connection, f.lead_id as "leadId", floor(${epochMs('f.due_at')}) as "dueAt", f.sequence, p.base as cells,
+       p.row_number as row, (select identity from places where connection = f.connection and is_current limit 1) as place, floor(${epochMs(`greatest(f.changed_at, (select max(at) from ${history} h
+         where h.connection = f.connection and h.lead_id = f.lead_id))`)}) as "changedAt"
+     from follow_ups f join pairs p on p.connection = f.connection and p.lead_id = f.lead_id
+     where f.connection = any($1) and f.due_at >= $3::timestamptz and $2 = any(f.recipients)
+       and p.lead_deleted_at is null and p.outside_since is null and p.base is not null
+     order by f.due_at, f.connection, f.lead_id limit $4`,
+    [connections, recipient, timestamp(from), limit],
+  );
+}
+
+/** Everybody with a follow-up in some connections, in lower case. */
+export function feedRecipients(db: Queryable, connections: readonly string[]): Promise<readonly string[]> {
+  return columnOf(
+    db,
+    `select distinct unnest(recipients) as recipient from follow_ups
+     where connection = any($1) and due_at is not null order by 1`,
+    [connections],
+  );
 }

@@ -1,15 +1,132 @@
-import type { Author } from '../core/lead/author.ts';
+import { type ActionKind, plannedAction } from '../core/merge/action.ts';
+import type { Author, ShownCell } from '../core/lead/author.ts';
 import { type Cell, plainCell } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { type DeleteAnswer, deleteQuestions, isDeleteQuestion } from '../core/merge/answers.ts';
 import type { HeldRecords } from '../core/merge/difference.ts';
 import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
-import { type Action, actionBatches, actionColumns } from './actions.ts';
+import { openActions, recordOutcomes } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
-import { type Decided, decidedOn, heldAgain } from './decisions.ts';
 import type { RoundRef, RunRef } from './runs.ts';
 import { basesOf } from './pairs.ts';
-import { handOnAuthors } from './value-authors.ts';
+import { winners } from '../core/merge/policy.ts';
+
+/** A person's decision: on the conflict of a field or of a whole record (`field` empty), or on a match. */
+export interface Decision {
+  readonly leadId: string;
+  readonly field: string;
+  /** `requested`, `given-up`: on an edit that somebody requested; then `row` is the requested value. */
+  readonly choice: 'lead' | 'target' | DeleteAnswer | 'accepted' | 'rejected' | 'requested' | 'given-up';
+  /** What both sides showed then; null of a whole record or a match. */
+  readonly lead: Cell;
+  readonly row: Cell;
+  readonly by: string;
+  /** ISO instant. */
+  readonly at: string;
+}
+
+/** Who took a decision, and when (ISO instant). */
+export interface Decided {
+  readonly by: string;
+  readonly at: string;
+}
+
+/** As whom the status page decides: it knows a token, no names. */
+export const statusPage = 'somebody on the status page';
+
+const isoAt = `to_char(decided_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+
+/** SQL for `Decided` of a row of `held`, which counts where `isDecided`. */
+export const decidedOn = (isDecided: string): string =>
+  `case when ${isDecided} and decided_by is not null then json_build_object('by', decided_by, 'at', ${isoAt}) end`;
+
+/** SQL: what an insert into `held` does with what is there already; assignments follow. */
+export const heldAgain = `on conflict (connection, lead_id, kind, content_hash, field) where kind not in ('decision', 'edit', 'calendar') do update set`;
+
+/** The newest decisions of a connection, of one lead when it is named, the newest first. */
+export function listDecisions(
+  db: Queryable,
+  connection: string,
+  leadId: string | null,
+  limit: number | null,
+): Promise<readonly Decision[]> {
+  return rowsOf(
+    db,
+    `select lead_id as "leadId", field, resolution as choice, lead_value as lead, row_value as row, decided_by as by, ${isoAt} as at
+     from held where kind = 'decision' and connection = $1 and ($2::text is null or lead_id = $2) order by id desc limit $3`,
+    [connection, leadId, limit],
+  );
+}
+
+/**
+ * The cells of the table in the conflicts of this round whose author was not looked up since they arose, at most `limit`: what
+ * is held, and with `isDecided` what a policy decides where both sides were edited.
+ */
+export function cellsWithoutAuthor(
+  db: Queryable,
+  run: RunRef & RoundRef,
+  { limit, isDecided }: { readonly limit: number; readonly isDecided: boolean },
+): Promise<readonly ShownCell[]> {
+  return rowsOf(
+    db,
+    `select h.lead_id as "leadId", h.field, h.row_number as row, coalesce(h.row_value, 'null') as shown from held h
+     where h.kind = 'conflict' and h.connection = $1 and h.last_run = $2 and h.last_round = $3 and h.lead_id <> '' and h.field <> ''
+       and h.row_number is not null and h.author is null
+     union all
+     select a.lead_id, c.key, a.row_number, c.value::jsonb->(case a.kind when 'update-row' then 'from' else 'to' end)
+     from actions a, json_each(a.changes) c
+     where $5 and a.run_id = $2 and a.round = $3 and a.state = 'planned' and a.kind in ('update-row', 'update-lead') and a.row_number is not null
+       and c.value->>'rule' = any($6) and c.value->'base' is not null
+       and a.authors->c.key is null
+     limit $4`,
+    [run.connection, run.id, run.round, limit, isDecided, winners],
+  );
+}
+
+/** Remembers what a place said of cells, as many authors as cells; null: it does not know. */
+export async function storeAuthors(
+  db: Queryable,
+  run: RunRef & RoundRef,
+  cells: readonly ShownCell[],
+  authors: readonly (Author | null)[],
+): Promise<void> {
+  await db.query(
+    `with known as materialized (
+       select distinct on ("leadId", field) "leadId" as lead_id, field, author::jsonb
+       from json_to_recordset($4::json) as t ("leadId" text, field text, author text)),
+     held_ones as (
+       update held h set author = k.author from known k
+       where h.kind = 'conflict' and h.connection = $1 and h.lead_id = k.lead_id and h.field = k.field)
+     update actions a set authors = coalesce(authors, '{}') || said.by_field from (
+       select a.id, jsonb_object_agg(k.field, k.author) as by_field from known k join actions a on a.lead_id = k.lead_id
+       where a.run_id = $2 and a.round = $3 and a.kind in ('update-row', 'update-lead') and a.changes->k.field is not null group by 1) said
+     where a.id = said.id`,
+    [
+      run.connection,
+      run.id,
+      run.round,
+      JSON.stringify(
+        cells.map(({ leadId, field }, nth) => {
+          return { leadId, field, author: JSON.stringify(authors[nth] ?? null) };
+        }),
+      ),
+    ],
+  );
+}
+
+/** What this round's plan writes at the end of a conflict names the author whom the conflict had. */
+async function handOnAuthors(db: Queryable, run: RunRef & RoundRef): Promise<void> {
+  await db.query(
+    `update actions a set authors = said.by_field from (
+       select a.id, jsonb_object_agg(h.field, h.author) as by_field
+       from held h join actions a on a.lead_id = h.lead_id cross join lateral (select a.changes->h.field as change) c
+       where h.kind = 'conflict' and h.connection = $1 and h.author is not null and a.run_id = $2 and a.round = $3 and a.kind <> 'hold'
+         and c.change->>'rule' = any($4)
+         and h.row_value = (c.change->case a.kind when 'update-lead' then 'to' else 'from' end)::jsonb group by 1) said
+     where a.id = said.id`,
+    [run.connection, run.id, run.round, ['resolved', ...winners]],
+  );
+}
 
 /** Something that stays as it is on both sides until a person decides or the sides change. */
 export interface Conflict {
@@ -140,8 +257,6 @@ export function listPlannedConflicts(db: Queryable, run: RunRef & RoundRef, scan
   return holdPlanned(db, run, scan, 'on conflict do nothing');
 }
 
-const sizeOfHold = `octet_length(changes::text) + octet_length(expect::text)`;
-
 async function holdPlanned(
   db: Queryable,
   run: RunRef & RoundRef,
@@ -152,12 +267,7 @@ async function holdPlanned(
   // A record that is held may be no pair.
   const namesOf = (leadId: string): readonly Cell[] =>
     [scan.lead(leadId), scan.row(leadId)?.cells].map((cells) => cells?.['companyName'] ?? null);
-  for await (const ids of actionBatches(db, run, 'hold', { size: sizeOfHold })) {
-    const holds = await rowsOf<Action>(
-      db,
-      `select ${actionColumns} from actions where run_id = $1 and id = any($2) order by id`,
-      [run.id, ids],
-    );
+  for await (const holds of openActions(db, run, ['hold'])) {
     const asked = holds.flatMap(({ leadId, reason }) => (isDeleteQuestion(reason) ? [leadId ?? ''] : []));
     const was = asked.length === 0 ? null : await basesOf(db, run.connection, asked);
     const items = holds.flatMap((hold) => {
@@ -165,6 +275,29 @@ async function holdPlanned(
       return held.of(hold, namesOf(leadId), was?.get(leadId));
     });
     await recordConflicts(db, run, items, onKnown);
+  }
+}
+
+/** Holds every action of a kind that is still to be done: the key lacks the permission. */
+export async function holdRemaining(
+  db: Queryable,
+  run: RunRef & RoundRef,
+  kind: ActionKind,
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  const held = new HeldConflicts();
+  for await (const open of openActions(db, run, [kind])) {
+    const refused = open.filter(({ state }) => state === 'planned');
+    await recordOutcomes(
+      db,
+      refused.map(({ id }) => ({ actionId: id, state: 'held', code, message })),
+    );
+    const items = refused.flatMap(({ leadId, row, contentHash, expect }) =>
+      held.of(plannedAction(kind, { leadId, row, contentHash, reason: code, message }), [
+        expect['companyName'],
+      ]),
+    );
+    await recordConflicts(db, run, items);
   }
 }
 

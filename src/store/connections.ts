@@ -1,6 +1,44 @@
 import type pg from 'pg';
-import { agreeOn, isSameTiming, type KnownSchedule, type Timing } from './agreed-schedule.ts';
 import { epochMs, firstOf, type Queryable, rowsOf, timestamp, transaction, valueOf } from './database.ts';
+
+/** When a connection is synced: a cron pattern in an IANA time zone. */
+export interface Timing {
+  readonly pattern: string;
+  readonly timeZone: string;
+}
+
+export interface KnownSchedule extends Timing {
+  /** When (epoch ms) each worker said last that it has it. */
+  readonly workers: Readonly<Record<string, number>>;
+}
+
+/** Workers say at least so often (ms, with reserve) that they have a schedule. */
+const liveMs = 180_000;
+
+export function isSameTiming(one: Timing, other: Timing | null | undefined): boolean {
+  return other?.pattern === one.pattern && other.timeZone === one.timeZone;
+}
+
+/**
+ * What is known after a worker said at `now` that its configuration has `own`, or (null) that it stops, and which schedule is
+ * right: of those that workers have now the one that a worker had for the first time last. `known`: in that order. So neither an
+ * older worker that starts once more nor a newer one's absence changes which configuration is the newer one.
+ */
+export function agreeOn(
+  known: readonly KnownSchedule[],
+  worker: string,
+  own: Timing | null,
+  now: number,
+): { readonly known: readonly KnownSchedule[]; readonly right: Timing | null } {
+  const isNew = own !== null && !known.some((one) => isSameTiming(one, own));
+  const all = isNew ? [...known, { ...own, workers: {} }] : known;
+  const noted = all.map((one) => {
+    const others = Object.entries(one.workers).filter(([name, at]) => name !== worker && at >= now - liveMs);
+    const workers = Object.fromEntries(others);
+    return { ...one, workers: isSameTiming(one, own) ? { ...workers, [worker]: now } : workers };
+  });
+  return { known: noted, right: noted.findLast(({ workers }) => Object.keys(workers).length > 0) ?? null };
+}
 
 /** Times are epoch ms. */
 export interface Schedule extends Timing {
@@ -87,7 +125,6 @@ async function noteSchedules(
   return new Map(agreed.map(({ connection, right }) => [connection, right]));
 }
 
-/** SQL for a schedule that is stored. */
 export const schedule = `pattern, time_zone as "timeZone", ${epochMs('next_run_at')} as "nextRunAt",
   floor(${epochMs('scheduled_at')}) as since, floor(${epochMs('owed_at')}) as "owedAt"`;
 
@@ -160,4 +197,33 @@ export async function noteHeartbeat(
        failing_since = case when excluded.fault is not null then coalesce(c.failing_since, excluded.failing_since) end`,
     [connection, runId, timestamp(now), fault],
   );
+}
+
+const idOf = (note: string): string => `encode(sha256(${note}), 'hex')`;
+
+/** One connection's unverified writes, for the process that follows one that died. */
+export function createWriteJournal(pool: pg.Pool, connection: string) {
+  return {
+    async keep(note: Uint8Array): Promise<string> {
+      const id = await valueOf<string>(
+        pool,
+        `insert into connections (connection, unsettled_writes) values ($1, array[$2::bytea])
+         on conflict (connection) do update set unsettled_writes = connections.unsettled_writes || excluded.unsettled_writes
+         returning ${idOf('$2::bytea')}`,
+        [connection, note],
+      );
+      return id ?? '';
+    },
+    kept(): Promise<readonly { readonly id: string; readonly note: Uint8Array }[]> {
+      const text = `select ${idOf('note')} as id, note from connections, unnest(unsettled_writes) note where connection = $1`;
+      return rowsOf(pool, text, [connection]);
+    },
+    async over(id: string): Promise<void> {
+      await pool.query(
+        `update connections set unsettled_writes = array(select note from unnest(unsettled_writes) note where ${idOf('note')} <> $2)
+         where connection = $1`,
+        [connection, id],
+      );
+    },
+  };
 }

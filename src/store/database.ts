@@ -2,7 +2,64 @@ import pg from 'pg';
 import { certificateHelp, isCertificateFault } from '../lib/certificate-fault.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { pacedClient, type PostgresUrl, revealed } from '../postgres/postgres-client.ts';
-import { pooled, protocolViolation } from './own-session.ts';
+import type { Socket } from 'node:net';
+import { randomUUID } from 'node:crypto';
+
+/** How a server ends what is no part of the protocol: so a pooler refuses settings of a session, or a transaction. */
+const protocolViolation = '08P01';
+
+/**
+ * Makes sure that each connection is a session of its own: leases, turns and settings belong to sessions. A pooler in
+ * transaction mode deals out the sessions anew with each transaction. Throws `config.database-pooler`.
+ */
+export async function assertOwnSession(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ pid: number; timeout: string }>(
+      `select pg_backend_pid() as pid, current_setting('idle_in_transaction_session_timeout') as timeout`,
+    );
+    // The one setting of `openDatabase` that is hardly ever a default of a user or a database.
+    if (rows[0]?.timeout !== '1min')
+      throw pooled('does not pass on session settings, or DATABASE_URL sets its own options');
+    // A pooler invents the process id that it sends when a connection begins.
+    if ('processID' in client && client.processID === rows[0].pid) return;
+    if (await isShared(client, pool)) throw pooled('gives each transaction another session');
+  } finally {
+    client.release();
+  }
+}
+
+/** Whether what one connection sets is seen by another one, or is gone when the other is busy. */
+async function isShared(client: pg.PoolClient, pool: pg.Pool): Promise<boolean> {
+  const mark = randomUUID();
+  const read = `select current_setting('leadsync.session', true) as mark`;
+  await client.query(`set leadsync.session = '${mark}'`);
+  const other = await pool.connect();
+  try {
+    await other.query('begin');
+    const seen = await other.query<{ mark: string | null }>(read);
+    const kept = await client.query<{ mark: string | null }>(read);
+    await other.query('rollback');
+    return seen.rows[0]?.mark === mark || kept.rows[0]?.mark !== mark;
+  } catch (error) {
+    if (codeOf(error) === protocolViolation) return true;
+    throw error;
+  } finally {
+    other.release(true);
+  }
+}
+
+/** `does`: what leadsync cannot work with. */
+function pooled(does: string, cause?: unknown): LeadsyncError {
+  return new LeadsyncError(
+    'config.database-pooler',
+    `A pooler (PgBouncer or the like) between leadsync and Postgres ${does}. Nothing was done`,
+    {
+      help: 'Set DATABASE_URL to the address of Postgres itself, which managed databases call direct or session.',
+      cause,
+    },
+  );
+}
 
 /** The pool, or the connection of a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
@@ -27,7 +84,6 @@ export function timestamp(epochMs: number): string {
     : `${String(1 - year).padStart(4, '0')}${rest} BC`;
 }
 
-/** The rows of a query. */
 export async function rowsOf<Row extends object>(
   db: Queryable,
   text: string,
@@ -249,4 +305,97 @@ function unreachable(place: string, cause: unknown): LeadsyncError {
       : 'Check that Postgres is running and that its address names the right host, user, password and database.',
     cause,
   });
+}
+
+/** Below it Postgres joins fast in any way; above, its planner has to know what there is. */
+const manyRecords = 5_000;
+
+/** Whether this many new records need statistics. */
+export function isMany(records: number): boolean {
+  return records >= manyRecords;
+}
+
+/**
+ * Tells the planner of Postgres of the actions of a large plan: of a new run it knows nothing otherwise, and takes it for one
+ * action. Not within a transaction: two runs would wait for each other.
+ */
+export async function analyzeActions(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze actions (id, run_id, round, kind, state, lead_id)`);
+}
+
+/** The same for the pairs, of which a large scan has brought many new ones. */
+export async function analyzePairs(pool: pg.Pool): Promise<void> {
+  await pool.query(`analyze pairs (connection, lead_id)`);
+}
+
+/**
+ * The rows of a query as they come, over a connection of its own. What was received and is not used yet is one chunk of the socket, and
+ * the row that it ends in: the server waits meanwhile. Throws when the connection breaks.
+ */
+export async function* streamRows<Row extends object>(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[],
+): AsyncGenerator<Row, void> {
+  const client = await pool.connect();
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const now = {
+    ready: [] as Row[],
+    end: null as null | { readonly error?: Error },
+    change: Promise.withResolvers<void>(),
+  };
+  const end = (error?: Error): void => {
+    now.end ??= error === undefined ? {} : { error };
+    now.change.resolve();
+  };
+  try {
+    client
+      .query(new pg.Query<Row>(text, [...values]))
+      .on('row', (row) => {
+        if (now.ready.push(row) > 1) return;
+        stream.pause();
+        now.change.resolve();
+      })
+      .on('end', () => end())
+      .on('error', end);
+    for (;;) {
+      if (now.ready.length === 0 && now.end === null) await now.change.promise;
+      const { ready } = now;
+      if (ready.length === 0) break;
+      now.ready = [];
+      now.change = Promise.withResolvers();
+      yield* ready;
+      stream.resume();
+    }
+    if (now.end?.error !== undefined) throw now.end.error;
+  } finally {
+    stream.resume();
+    // Not ended: that would wait for a server that is gone. The connection ends, and the query with it.
+    client.release(now.end === null || now.end.error !== undefined);
+  }
+}
+
+/** Few enough that each statement is short. */
+export const usualBatchSize = 1_000;
+
+/**
+ * Deletes what `old` chooses (a query for the key of `table`, with $1, $2 … of `values`), few rows in each statement, so that none
+ * holds locks for long, until nothing is left or `stop` aborts. What another process deletes at that moment is passed over.
+ * Returns how many were deleted.
+ */
+export async function deleteInBatches(
+  pool: pg.Pool,
+  { table, key, old }: { readonly table: string; readonly key: 'id' | 'ctid'; readonly old: string },
+  values: readonly unknown[],
+  stop: AbortSignal,
+  batchSize = usualBatchSize,
+): Promise<number> {
+  // An array: chosen once, and each row found by its place, whatever way the planner takes.
+  const text = `delete from ${table} where ${key} = any(array(${old} limit ${batchSize} for update of t skip locked))`;
+  let total = 0;
+  for (let deleted = batchSize; deleted >= batchSize && !stop.aborted; total += deleted) {
+    const { rowCount } = await pool.query(text, [...values]);
+    deleted = rowCount ?? 0;
+  }
+  return total;
 }

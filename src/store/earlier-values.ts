@@ -12,10 +12,9 @@ import {
   shownAgain,
   shownBySides,
 } from '../core/merge/older-copy.ts';
-import { epochMs, oneOf, type Queryable, rowsOf } from './database.ts';
+import { epochMs, oneOf, type Queryable, rowsOf, streamRows } from './database.ts';
 import { history } from './history.ts';
 import type { RunRef } from './runs.ts';
-import { streamRows } from './stream-rows.ts';
 
 /** Records looked up together. */
 const lookedUpTogether = 500;

@@ -1,4 +1,4 @@
-import type { Cells } from '../core/lead/value.ts';
+import type { IntentChange } from '../core/merge/settle-creates.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { Intent } from '../core/merge/match-lost-creates.ts';
 import { columnOf, countOf, type Queryable, rowsOf, valueOf } from './database.ts';
@@ -53,7 +53,6 @@ export async function openIntents(db: Queryable, run: RunRef, scan: LiveScan): P
   );
 }
 
-/** Whether creates are unfinished. */
 export async function hasCreatesInDoubt(db: Queryable, connection: string): Promise<boolean> {
   return (await countOf(db, `from actions where connection = $1 and ${isUnsettled}`, [connection])) > 0;
 }
@@ -70,65 +69,22 @@ export function openAttempts(db: Queryable, connection: string): Promise<readonl
   );
 }
 
-/** The attempt ended only now, without a reply: the service may still act on it for a while. */
-export async function attemptEnded(db: Queryable, id: number): Promise<void> {
-  await db.query(`update actions set attempted_at = now() where id = $1`, [id]);
-}
-
-/** What the rows of intents show after they were edited, so that edits that follow each other do not make one a stranger. */
-export async function rowsSeen(
+/** Of each at most one change. */
+export async function changeIntents(
   db: Queryable,
-  seen: readonly { readonly intentId: number; readonly row: Cells }[],
+  changes: Iterable<readonly [id: number, change: IntentChange]>,
 ): Promise<void> {
-  if (seen.length === 0) return;
+  const rows = [...changes].map(([id, change]) => ({ id, ...change }));
+  if (rows.length === 0) return;
   await db.query(
-    `update actions i set expect = s."row" from json_to_recordset($1::json) as s ("intentId" bigint, "row" jsonb)
-     where i.id = s."intentId"`,
-    [JSON.stringify(seen)],
+    `update actions a set intent = coalesce(c.state, a.intent), lead_id = coalesce(c."leadId", lead_id),
+       answered = coalesce(c.answered, a.answered), expect = coalesce(c."row", expect),
+       scans_without_it = coalesce(c."scansWithoutIt", scans_without_it),
+       attempted_at = case when c."endedNow" then now() else attempted_at end
+     from json_to_recordset($1::json) as c (id bigint, state text, "leadId" text, answered boolean, "row" jsonb, "scansWithoutIt" real,
+       "endedNow" boolean) where a.id = c.id and a.intent is not null`,
+    [JSON.stringify(rows)],
   );
-}
-
-/** The service said that it made the lead of an intent. */
-export async function intentAnswered(db: Queryable, id: number): Promise<void> {
-  await db.query(`update actions set answered = true where id = $1`, [id]);
-}
-
-/** The leads of these intents are known. */
-export async function intentsCreated(
-  db: Queryable,
-  made: readonly { readonly id: number; readonly leadId: string }[],
-): Promise<void> {
-  if (made.length === 0) return;
-  await db.query(
-    `update actions i set intent = 'created', lead_id = m."leadId" from json_to_recordset($1::json) as m (id bigint, "leadId" text)
-     where i.id = m.id`,
-    [JSON.stringify(made)],
-  );
-}
-
-/** The row has the id: the create is finished. */
-export async function intentsLinked(db: Queryable, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db.query(`update actions set intent = 'linked' where id = any($1)`, [ids]);
-}
-
-/** The lead was certainly not made (refused, looked for in vain, or not there when it was read again), or its row is gone. */
-export async function abandonIntents(db: Queryable, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db.query(`update actions set intent = 'abandoned' where id = any($1) and intent is not null`, [ids]);
-}
-
-/** Another scan did not show the leads of these intents. */
-export async function countScanWithout(db: Queryable, ids: readonly number[], weight: number): Promise<void> {
-  await db.query(`update actions set scans_without_it = scans_without_it + $2 where id = any($1)`, [
-    ids,
-    weight,
-  ]);
-}
-
-/** A scan showed leads that may come from these intents: earlier scans without them count no more. */
-export async function forgetScansWithout(db: Queryable, ids: readonly number[]): Promise<void> {
-  await db.query(`update actions set scans_without_it = 0 where id = any($1)`, [ids]);
 }
 
 /** These leads' creates were undone: their rows are not linked any more. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type Queryable, valueOf } from './database.ts';
-import { assertNotMoved } from './installation.ts';
+import { assertNotMoved } from './keeper.ts';
 
 /** How long a lease lives without renewal, in ms. Renewed three times in that time. */
 const defaultLeaseMs = 30_000;
@@ -145,7 +145,6 @@ export async function acquireLease(
   };
 }
 
-/** Who holds the lease of that name now, or null. */
 export function leaseHolder(pool: Queryable, name: string): Promise<string | null> {
   return valueOf(pool, `select holder from leases where name = $1 and ${isAlive}`, [name]);
 }

@@ -159,13 +159,11 @@ export function listReminders(
   return select(db, which, [connection, states, limit]);
 }
 
-/** Digests, the latest first. */
 export function listDigests(db: Queryable, connection: string, limit: number): Promise<readonly Digest[]> {
   const which = `connection = $1 and kind = 'digest' order by send_at desc, id desc limit $2`;
   return select(db, which, [connection, limit]);
 }
 
-/** How many mails are due and not sent yet. */
 export function countDueMails(db: Queryable, connections: readonly string[]): Promise<number> {
   return countOf(
     db,

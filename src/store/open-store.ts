@@ -2,12 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { EmbeddedPostgresOptions } from '../postgres/embedded-postgres.ts';
 import type { PostgresUrl } from '../postgres/postgres-client.ts';
-import { fitPool, openDatabase } from './database.ts';
-import { assertOwnSession } from './own-session.ts';
-import { assertNotMoved } from './installation.ts';
+import { assertOwnSession, fitPool, openDatabase } from './database.ts';
+import { assertNotMoved } from './keeper.ts';
 import { migrate, moveLock } from './migrate.ts';
 
-/** A database with the state, open. */
 export interface Store extends AsyncDisposable {
   readonly pool: pg.Pool;
   readonly connectionString: PostgresUrl;

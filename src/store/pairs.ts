@@ -1,13 +1,20 @@
 import { idKey } from '../core/lead/lead-id.ts';
 import type { Values } from '../core/lead/value.ts';
-import { columnOf, countOf, mapOf, type Queryable, valueOf } from './database.ts';
+import {
+  columnOf,
+  countOf,
+  firstOf,
+  isoMs,
+  mapOf,
+  type Queryable,
+  rowsOf,
+  streamRows,
+  valueOf,
+} from './database.ts';
+import type pg from 'pg';
+import { newRowsOf } from './new-rows.ts';
 
 const known = `from pairs where connection = $1 and base is not null and lead_deleted_at is null`;
-
-/** How many pairs were ever in step: what the guard measures against. */
-export function countKnownPairs(db: Queryable, connection: string): Promise<number> {
-  return countOf(db, known, [connection]);
-}
 
 /** How many pairs have something in each of these fields. */
 export function countFilled(
@@ -39,12 +46,10 @@ export function someKnown(
   );
 }
 
-/** How many leads are known. */
 export function countKnownLeads(db: Queryable, connection: string): Promise<number> {
   return countOf(db, 'from pairs where connection = $1 and lead_deleted_at is null', [connection]);
 }
 
-/** Whether any pair was ever in step. */
 export async function wasEverInStep(db: Queryable, connection: string): Promise<boolean> {
   return (await db.query(`select ${known} limit 1`, [connection])).rowCount === 1;
 }
@@ -90,7 +95,6 @@ async function valuesOf<T>(
   );
 }
 
-/** The baselines of some leads. */
 export function basesOf(
   db: Queryable,
   connection: string,
@@ -119,7 +123,6 @@ export function companiesOf(
   );
 }
 
-/** Those of these leads that are pairs. */
 export async function knownOf(
   db: Queryable,
   connection: string,
@@ -144,21 +147,15 @@ export function listDeleted(db: Queryable, connection: string): Promise<readonly
 /** The ids that the service spells otherwise, by how they are compared. */
 export type Spellings = ReadonlyMap<string, string>;
 
-/** Whether the service spells any id otherwise than it is compared. */
-export async function hasSpellings(db: Queryable, connection: string): Promise<boolean> {
-  const text = `select exists (select from pairs where connection = $1 and lead_key is not null)`;
-  return (await valueOf<boolean>(db, text, [connection])) === true;
-}
-
-/** Those of some ids. */
-export async function loadSpellings(
+/** Those of some ids; null: of all. */
+export function loadSpellings(
   db: Queryable,
   connection: string,
-  ids: readonly string[],
+  ids: readonly string[] | null = null,
 ): Promise<Spellings> {
-  if (ids.length === 0) return new Map();
-  const text = `select lead_key, lead_id from pairs where connection = $1 and lead_key = any($2)`;
-  return mapOf(db, text, [connection, ids.map(idKey)]);
+  const text = `select lead_key, lead_id from pairs where connection = $1 and lead_key is not null
+    and ($2::text[] is null or lead_key = any($2))`;
+  return mapOf(db, text, [connection, ids && ids.map(idKey)]);
 }
 
 /** An id of a table, in the service's spelling where that is known. */
@@ -167,9 +164,118 @@ export function spelled(spellings: Spellings, id: string): string {
   return spellings.get(key) ?? key;
 }
 
-/** All of them. */
-export function allSpellings(db: Queryable, connection: string): Promise<readonly string[]> {
-  return columnOf(db, `select lead_id from pairs where connection = $1 and lead_key is not null`, [
-    connection,
-  ]);
+/** A lead that the last scans did not show, or whose row was not there: it may be deleted, which is not proven yet. */
+export interface WaitingDelete {
+  readonly leadId: string;
+  readonly company: string | null;
+  readonly missing: 'lead' | 'row';
+  /** ISO instant; null: not known. */
+  readonly since: string | null;
+}
+
+/** The sides on which a deletion is carried out, so that what is missing there matters. */
+export interface DeleteSides {
+  readonly leads: boolean;
+  readonly rows: boolean;
+}
+
+// A pair that was never in step has nothing that could be lost.
+const missing = `connection = $1 and base is not null and lead_deleted_at is null
+  and (($2 and lead_absences > 0) or ($3 and row_absences > 0))`;
+
+export function countWaitingDeletes(
+  db: Queryable,
+  connection: string,
+  { leads, rows: inRows }: DeleteSides,
+): Promise<number> {
+  return countOf(db, `from pairs where ${missing}`, [connection, leads, inRows]);
+}
+
+export function waitingDeletes(
+  db: Queryable,
+  connection: string,
+  { leads, rows: inRows }: DeleteSides,
+  limit: number,
+): Promise<readonly WaitingDelete[]> {
+  return rowsOf(
+    db,
+    `select lead_id as "leadId", base->>'companyName' as company,
+       case when $2 and lead_absences > 0 then 'lead' else 'row' end as missing,
+       to_char(absent_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+     from pairs where ${missing} order by lead_id limit $4`,
+    [connection, leads, inRows, limit],
+  );
+}
+
+/** What is remembered of a lead now. Times are ISO instants. */
+export interface LeadRecord {
+  /** What both sides last agreed on; null when they were never in step. */
+  readonly base: Values | null;
+  readonly firstSeenAt: string;
+  /** When the lead's deletion was found and carried out on the row. */
+  readonly deletedAt: string | null;
+  /** Since when `leads.query` does not show it. */
+  readonly outsideSince: string | null;
+}
+
+/** Null: never seen, or gone on both sides. */
+export function leadRecord(db: Queryable, connection: string, leadId: string): Promise<LeadRecord | null> {
+  return firstOf(
+    db,
+    `select base, ${isoMs('first_seen_at')} as "firstSeenAt", ${isoMs('lead_deleted_at')} as "deletedAt",
+       ${isoMs('outside_since')} as "outsideSince"
+     from pairs where connection = $1 and lead_id = $2`,
+    [connection, leadId],
+  );
+}
+
+/** The ids that begin so, in capitals or not, of all leads that are known, held or on record; the id itself comes first. */
+export function findLeadIds(
+  db: Queryable,
+  connection: string,
+  beginning: string,
+  limit: number,
+): Promise<readonly string[]> {
+  return columnOf(
+    db,
+    `select id from (
+       select lead_id as id from pairs where connection = $1 and starts_with(lower(lead_id), lower($2))
+       union select lead_id from held where kind = 'conflict' and connection = $1 and starts_with(lower(lead_id), lower($2))
+       union select coalesce(a.written_to, a.lead_id) from actions a join runs r on r.id = a.run_id
+         where r.connection = $1 and (a.state = 'done' or a.written is not null)
+           and starts_with(lower(coalesce(a.written_to, a.lead_id)), lower($2))
+       union select lead_id from ${newRowsOf(`state = 'done' and strpos(lower(body::text), lower($2)) > 0
+         and run_id in (select id from runs where connection = $1)`)} l where starts_with(lower(lead_id), lower($2))) known
+     where id <> '' order by id <> $2, lower(id) <> lower($2), id limit $3`,
+    [connection, beginning, limit],
+  );
+}
+
+/** All leads that are remembered, with each name of their company: as both sides last agreed on it, and as either shows it while it is held. */
+export async function* namedLeads(
+  pool: pg.Pool,
+  connection: string,
+): AsyncIterable<{ readonly leadId: string; readonly company: string }> {
+  yield* streamRows(
+    pool,
+    `select lead_id as "leadId", company from (
+       select lead_id, base->>'companyName' as company from pairs where connection = $1
+       union
+       select lead_id, shown #>> '{}' from held cross join lateral (values (lead_value), (row_value)) v (shown)
+       where connection = $1 and kind = 'conflict' and field = 'companyName' and lead_id <> '' and jsonb_typeof(shown) = 'string'
+       union
+       select lead_id, lead_value->>'companyName' from held where connection = $1 and kind = 'match') n
+     where company is not null order by lead_id, company`,
+    [connection],
+  );
+}
+
+export function countLeads(db: Queryable, connection: string): Promise<number> {
+  return countOf(db, `from pairs where connection = $1`, [connection]);
+}
+
+/** When the first run that is on record began (ISO instant), or null. */
+export function firstRunAt(db: Queryable, connection: string): Promise<string | null> {
+  const text = `select ${isoMs('min(created_at)')} as at from runs where connection = $1`;
+  return valueOf(db, text, [connection]);
 }

@@ -1,7 +1,15 @@
 import type pg from 'pg';
 import type { FieldMapping } from '../core/lead/mapping.ts';
 import { clearFields } from './baselines.ts';
-import { type Queryable, valueOf } from './database.ts';
+import { firstOf, type Queryable, valueOf } from './database.ts';
+import { randomBytes } from 'node:crypto';
+import type { KnownMark, KnownMarks } from '../core/merge/judge-mark.ts';
+import { keeperOf } from './keeper.ts';
+import type { RunRef } from './runs.ts';
+import type { Aside } from '../core/lead/aside.ts';
+import type { LeftRow } from '../core/merge/shown-rows.ts';
+import type { Problem } from '../lib/errors.ts';
+import { movesOf } from './load-baselines.ts';
 
 type Columns = readonly Pick<FieldMapping, 'field' | 'column'>[];
 
@@ -64,5 +72,145 @@ export async function keepNotesBelow(
     `insert into place_notes (connection, below) values ($1, $2) on conflict (connection)
      do update set below = excluded.below where place_notes.below is distinct from excluded.below`,
     [connection, hashes],
+  );
+}
+
+const mostMarks = 50;
+
+type Mark = Omit<KnownMark, 'connection'>;
+
+async function marksOf(db: Queryable, connection: string): Promise<readonly Mark[]> {
+  const text = 'select marks from place_notes where connection = $1';
+  return (await valueOf<readonly Mark[]>(db, text, [connection])) ?? [];
+}
+
+async function storeMarks(db: Queryable, connection: string, marks: readonly Mark[]): Promise<void> {
+  await db.query(
+    `insert into place_notes (connection, marks) values ($1, $2)
+     on conflict (connection) do update set marks = excluded.marks`,
+    [connection, JSON.stringify(marks)],
+  );
+}
+
+/** The nonce with which a run marks the table: the same one at each call. */
+export async function intendMark(db: Queryable, run: RunRef): Promise<string> {
+  const known = (await marksOf(db, run.connection)).find(({ runId }) => runId === run.id);
+  if (known !== undefined) return known.nonce;
+  const nonce = randomBytes(8).toString('hex');
+  await rememberMark(db, run.connection, { runId: run.id, nonce, written: false });
+  return nonce;
+}
+
+/** Accepts the mark found in the table: the run's own writes come after it. */
+export async function acceptMark(db: Queryable, run: RunRef, nonce: string): Promise<void> {
+  await rememberMark(db, run.connection, { runId: run.id - 1, nonce, written: true });
+}
+
+async function rememberMark(db: Queryable, connection: string, mark: Mark): Promise<void> {
+  const others = (await marksOf(db, connection)).filter(({ nonce }) => nonce !== mark.nonce);
+  const marks = [mark, ...others].toSorted((one, other) => other.runId - one.runId);
+  await storeMarks(db, connection, marks.slice(0, mostMarks));
+}
+
+/** The mark has arrived: what shows an earlier one from now on is an older copy. */
+export async function confirmMark(db: Queryable, connection: string, nonce: string): Promise<void> {
+  const marks = await marksOf(db, connection);
+  const arrived = (mark: Mark): boolean => mark.nonce === nonce && !mark.written;
+  if (!marks.some(arrived)) return;
+  await storeMarks(
+    db,
+    connection,
+    marks.map((mark) => (arrived(mark) ? { ...mark, written: true } : mark)),
+  );
+}
+
+export async function knownMarks(
+  db: Queryable,
+  connection: string,
+  nonce: string | null,
+): Promise<KnownMarks> {
+  const found = await firstOf<KnownMark>(
+    db,
+    `select connection, m.* from place_notes cross join jsonb_to_recordset(marks) as m ("runId" bigint, nonce text, written boolean)
+     where nonce = $2 order by connection = $1 desc limit 1`,
+    [connection, nonce],
+  );
+  const notes = await firstOf<{ readonly marks: readonly Mark[]; readonly backedUpAt: Date | null }>(
+    db,
+    'select marks, backed_up_at as "backedUpAt" from place_notes where connection = $1',
+    [connection],
+  );
+  const { marks, backedUpAt } = notes ?? { marks: [], backedUpAt: null };
+  return {
+    keeper: await keeperOf(db),
+    found,
+    lastWritten: marks.find(({ written }) => written)?.runId ?? null,
+    oldest: marks.at(-1)?.runId ?? null,
+    backedUpAt,
+  };
+}
+
+/** What a table showed when it was read as a whole. */
+export interface TableRead {
+  readonly rows: number;
+  readonly problems: readonly Problem[];
+  /** As `Run.mark`. */
+  readonly mark: string | null;
+  /** The rows that do not show their baselines where they stood, in their order. */
+  readonly left: readonly LeftRow[];
+  /** The leads of pairs without a row. */
+  readonly rowless: readonly string[];
+  /** What other cells show of rows. */
+  readonly asides: readonly Aside[];
+}
+
+const kept = `on conflict (connection) do update set read_tag = excluded.read_tag, read_moves = excluded.read_moves,
+  read_shown = excluded.read_shown`;
+
+/** Remembers it until the table is another one (`contentTag` says that it is not), or pairs have moved again. */
+export async function keepTableRead(
+  db: Queryable,
+  connection: string,
+  contentTag: string,
+  moves: number,
+  read: TableRead,
+): Promise<void> {
+  await db.query(
+    `insert into place_notes (connection, read_tag, read_moves, read_shown) values ($1, $2, $3, $4) ${kept}`,
+    [connection, contentTag, moves, JSON.stringify(read)],
+  );
+}
+
+/** What a table shows that is as it was when it was read last, while all pairs are as they were; null: something is not. */
+export function repeatTableRead(
+  db: Queryable,
+  connection: string,
+  contentTag: string,
+  moves: number,
+): Promise<TableRead | null> {
+  return valueOf(
+    db,
+    `select read_shown from place_notes where connection = $1 and read_tag = $2 and read_moves = $3`,
+    [connection, contentTag, moves],
+  );
+}
+
+/**
+ * Remembers a table that shows all pairs as they are: when there are so many, each with a row, a baseline in all fields and nothing
+ * else to be decided. Does nothing when that is not so.
+ */
+export async function keepWrittenTable(
+  db: Queryable,
+  connection: string,
+  contentTag: string,
+  fields: readonly string[],
+  read: TableRead,
+): Promise<void> {
+  await db.query(
+    `insert into place_notes (connection, read_tag, read_moves, read_shown)
+     select $1, $2, ${movesOf('$1')}, $4 from pairs where connection = $1
+     having count(*) = $5 and bool_and(base ?& $3::text[] and row_number is not null and lead_deleted_at is null
+       and lead_absences = 0 and row_absences = 0) ${kept}`,
+    [connection, contentTag, fields, JSON.stringify(read), read.rows],
   );
 }

@@ -1,7 +1,15 @@
 import type pg from 'pg';
 import { uuidPattern } from '../core/lead/uuid.ts';
-import { columnOf, firstOf, isoMs, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
-import { deleteInBatches } from './delete-batches.ts';
+import {
+  columnOf,
+  deleteInBatches,
+  firstOf,
+  isoMs,
+  oneOf,
+  type Queryable,
+  rowsOf,
+  valueOf,
+} from './database.ts';
 import { type Run, updateRun } from './runs.ts';
 
 /** A place that a run has found before. */

@@ -1,7 +1,7 @@
 import type { Cells } from '../core/lead/value.ts';
 import { type Refused, RefusedCreates, type Sighting } from '../core/merge/refused-create.ts';
 import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
-import { heldAgain } from './decisions.ts';
+import { heldAgain } from './conflicts.ts';
 import { sentBy } from './intents.ts';
 import { newRowsOf } from './new-rows.ts';
 import { keysOfLead, type Service } from './places.ts';

@@ -185,7 +185,6 @@ export interface EditOutcome {
   readonly shown?: Cell;
 }
 
-/** Stores what became of the edit that an action carries out. */
 export async function recordEditOutcome(
   db: Queryable,
   actionId: number,

@@ -5,12 +5,19 @@ import pg from 'pg';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { columnOf, mapOf, oneOf, transaction, valueOf } from './database.ts';
-import { copySettings, type DumpHeader, hasState, lastNumbers, type OnDumpProgress } from './dump.ts';
-import { endMove, movedBefore } from './installation.ts';
+import {
+  broken,
+  copySettings,
+  type DumpHeader,
+  DumpReader,
+  hasState,
+  lastNumbers,
+  type OnDumpProgress,
+} from './dump.ts';
+import { endMove, movedBefore } from './keeper.ts';
 import { isAlive } from './leases.ts';
 import { migrateAround, migrateLock } from './migrate.ts';
 import { connectionOf } from './places.ts';
-import { broken, DumpReader } from './read-dump.ts';
 import { mayBeSent } from './reminders.ts';
 
 export interface RestoreOptions {

@@ -104,7 +104,6 @@ export async function endedSyncs(
   return new Map(ended.map(({ connection, id }) => [connection, id]));
 }
 
-/** An action in the list of what a run did. */
 export interface ListedAction {
   readonly id: number;
   readonly kind: ActionKind;

@@ -261,7 +261,6 @@ export interface LeadBackground {
   readonly place: string | null;
 }
 
-/** Of one lead of one connection. */
 interface LeadKey {
   readonly connection: string;
   readonly leadId: string;

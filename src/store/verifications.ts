@@ -1,9 +1,9 @@
 import type { Cell, Value } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, rowKinds } from '../core/merge/action.ts';
-import { type Act, countOutcomes, type HeldRecord, type RecordCounts } from '../core/merge/count-outcomes.ts';
+import type { Act, HeldRecord } from '../core/merge/count-outcomes.ts';
 import { countOf, oneOf, type Queryable, rowsOf, valueOf } from './database.ts';
 import { history } from './history.ts';
-import type { Phase, RoundRef, RunRef } from './runs.ts';
+import type { RoundRef, RunRef } from './runs.ts';
 
 /**
  * What reading it again showed. `changed`: neither what was there before nor what was written, so a person edited it
@@ -137,7 +137,6 @@ export interface Finding extends Omit<Written, 'fields'> {
   readonly others?: string;
 }
 
-/** Records what reading again showed. */
 export async function storeVerifications(
   db: Queryable,
   findings: readonly Pick<Finding, 'actionId' | 'result'>[],
@@ -150,11 +149,6 @@ export async function storeVerifications(
   );
 }
 
-/** Records that these writes were seen. */
-export async function storeEqual(db: Queryable, actionIds: readonly number[]): Promise<void> {
-  await db.query(`update actions set receipt = 'equal' where id = any($1)`, [actionIds]);
-}
-
 /** After the whole target was read: a row that was not met is gone, as it should be when it, or its id, was taken away. */
 export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<void> {
   await db.query(
@@ -164,7 +158,6 @@ export async function storeRowsNotMet(db: Queryable, run: RoundRef): Promise<voi
   );
 }
 
-/** How many writes of the round do not show what was written. */
 export function countUnexplained(db: Queryable, run: RoundRef): Promise<number> {
   return countOf(db, `from actions where run_id = $1 and round = $2 and receipt = 'unexplained'`, [
     run.id,
@@ -172,54 +165,27 @@ export function countUnexplained(db: Queryable, run: RoundRef): Promise<number> 
   ]);
 }
 
-export interface UnverifiedWrite {
-  readonly kind: ActionKind;
-  readonly leadId: string | null;
-  readonly row: number | null;
-  readonly result: VerificationResult;
-}
-
-/** Writes that did not show what was written when they were read again, for the problems of a run. */
-export function unverifiedWrites(
-  db: Queryable,
-  run: RoundRef,
-  limit: number,
-): Promise<readonly UnverifiedWrite[]> {
+/** The actions of a round but for its holds, oldest first. */
+export function actsOfRound(db: Queryable, run: RoundRef): Promise<readonly Act[]> {
   return rowsOf(
     db,
-    `select a.kind, a.lead_id as "leadId", a.row_number as row, a.receipt as result from actions a
-     where a.run_id = $1 and a.round = $2 and a.receipt in ('changed', 'unexplained') order by a.id limit $3`,
-    [run.id, run.round, limit],
-  );
-}
-
-interface ReadRun extends RoundRef {
-  readonly connection: string;
-  readonly undoOf: number | null;
-  readonly phase: Phase;
-  readonly rowsReadEqual: number;
-}
-
-/** Counts the records of the last round by what became of them. */
-export async function countRecordsByOutcome(db: Queryable, run: ReadRun): Promise<RecordCounts> {
-  const acts = await rowsOf<Act>(
-    db,
-    `select a.kind, a.lead_id as "leadId", a.row_number as row, a.content_hash as "contentHash", a.state, a.receipt,
-       a.outcome_code as code, case when a.body is not null then a.leads end as "newRows"
-     from actions a
-     where a.run_id = $1 and a.round = $2 and a.kind <> 'hold'`,
+    `select kind, lead_id as "leadId", row_number as row, content_hash as "contentHash", state, receipt, outcome_code as code,
+       case when body is not null then leads end as "newRows"
+     from actions where run_id = $1 and round = $2 and kind <> 'hold' order by id`,
     [run.id, run.round],
   );
-  const isUndo = run.undoOf !== null;
-  const held = await rowsOf<HeldRecord>(
+}
+
+/** What is held; of `lastRun` alone when it is given. */
+export function heldRecords(
+  db: Queryable,
+  connection: string,
+  lastRun: number | null,
+): Promise<readonly HeldRecord[]> {
+  return rowsOf(
     db,
     `select nullif(lead_id, '') as "leadId", row_number as row, content_hash as "contentHash" from held
      where kind = 'conflict' and connection = $1 and ($2::bigint is null or last_run = $2)`,
-    [run.connection, isUndo ? run.id : null],
+    [connection, lastRun],
   );
-  return countOutcomes(acts, held, {
-    rowsReadEqual: run.rowsReadEqual,
-    isFinished: run.phase === 'finish',
-    isUndo,
-  });
 }

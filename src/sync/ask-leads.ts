@@ -5,17 +5,17 @@ import { afterRejectedId, type Asked, isAskedFor } from '../core/merge/unlisted.
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { scannedLeadCells, sightsOf } from '../store/differences.ts';
+import { rowsOfOtherTables, scannedLeadCells, sightsOf } from '../store/differences.ts';
 import { putBackCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
-import { countKnownPairs } from '../store/pairs.ts';
-import { rowsOfOtherTables } from '../store/other-tables.ts';
+import { someKnown } from '../store/pairs.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import { logLeads } from '../store/run-sights.ts';
 import { inLanes } from './concurrency.ts';
 import { inLeasedTransaction, isFiltered, serviceOf, type StepContext } from './context.ts';
 import { readablePolicy } from './make-plan.ts';
 import { attemptsPerAction, faultCodes, faultsThatTell, itemCodes, unreadCodes } from './push-leads.ts';
+import { type ForeignLeads, looksForeign } from '../core/merge/guard.ts';
 
 /**
  * Reads leads by their ids, before anything is planned, of which the list alone says too little. Their answers become a part of
@@ -45,7 +45,7 @@ async function askUnlisted(context: StepContext, run: Run, scan: LiveScan): Prom
   if (ids.length === 0) return;
   const asking = ids.slice(0, Math.max(0, mostAsked - scan.askedIds.length));
   const open = new Set(asking.map(({ leadId }) => leadId));
-  const isFirst = (await countKnownPairs(context.pool, run.connection)) === 0;
+  const isFirst = scan.inStep() === 0;
   let [answers, inARow, isAnyShown] = [[] as Answered[], 0, !isFirst];
   let [fault, asked]: [LeadsyncError | null, number] = [null, 0];
   const isOver = (): boolean => inARow >= faultsThatTell || fault?.code === 'leads.forbidden';
@@ -133,7 +133,6 @@ function afterRejection({ code, message }: LeadsyncError, { leadId, isKnown }: U
   return { answer, message: answer === 'unknown' ? message : null };
 }
 
-/** Makes answers a part of the scan. */
 async function storeAsked(
   context: StepContext,
   run: Run,
@@ -226,4 +225,34 @@ export async function readById(
     if (!unreadCodes.includes(code)) throw error;
     return undefined;
   }
+}
+
+/** Known leads that are asked for by id before a service is taken for another one. */
+export const askedKnown = 5;
+
+/**
+ * Whether the scan shows the leads of another organization: nearly none that is known, and none of some of them is there by
+ * its id. Null: no; so a list with another filter, and one whose leads moved on, are honest.
+ */
+export async function findForeign(
+  { pool, leads, cut }: StepContext,
+  run: Run,
+  scan: LiveScan,
+): Promise<ForeignLeads | null> {
+  const { known, missed } = scan.unlisted();
+  const counts = { known, listed: known - missed, others: run.pulled - (known - missed) };
+  if (!looksForeign(counts)) return null;
+  const unlisted = [...scan.absent()].flatMap(({ leadId, lead }) => (lead ? [leadId] : []));
+  const asked = await someKnown(pool, run.connection, askedKnown, unlisted);
+  return (await hasAny(leads, asked, cut)) ? null : { ...counts, asked: asked.length };
+}
+
+/** Whether the service has any of these leads. Of one that may not be read it counts as not having it. */
+export async function hasAny(
+  leads: LeadsPort,
+  leadIds: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (const leadId of leadIds) if (await readById(leads, leadId, signal)) return true;
+  return false;
 }

@@ -1,24 +1,15 @@
 import type pg from 'pg';
-import { adoptScan, advanceBaselines, makeKeptMoves, noteOutside } from '../store/baselines.ts';
+import { adoptScan, makeKeptMoves, moveBaselines, noteOutside } from '../store/baselines.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
-import {
-  abandonIntents,
-  countScanWithout,
-  forgetScansWithout,
-  intentsCreated,
-  intentsLinked,
-  rowsSeen,
-} from '../store/intents.ts';
+import { changeIntents } from '../store/intents.ts';
 import { rememberColumns } from '../store/place-notes.ts';
-import { storeMatches } from '../store/matches.ts';
+import { saveUndone, storeMatches } from '../store/held.ts';
 import { enterPlace } from '../store/places.ts';
 import { saveRefused } from '../store/refused-creates.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { saveUndone } from '../store/undone.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
-import type { SettledCreates } from '../core/merge/settle-creates.ts';
 import { acceptCopy } from './table-mark.ts';
 
 /**
@@ -45,8 +36,14 @@ export async function commitScan(
     isFiltered: isFiltered(context),
     isComplete: !run.scanIncomplete,
   });
-  await storeLostCreates(db, run, creates);
-  if (moves > 0) await makeKeptMoves(db, run);
+  const made = creates.found.filter(({ isPair }) => !isPair);
+  await moveBaselines(
+    db,
+    run.connection,
+    made.map(({ leadId, base }) => ({ to: 'agreed', leadId, values: base })),
+  );
+  await changeIntents(db, creates.changes);
+  if (moves > 0) await makeKeptMoves(db, run.connection);
   await saveUndone(db, run, undone, isProof);
   await saveRefused(db, run.connection, refused);
   if (matches.lines !== null)
@@ -60,18 +57,4 @@ export async function commitScan(
     waiting,
   };
   return { run: await updateRun(db, run.id, { ...next, ...counts }), newPairs };
-}
-
-async function storeLostCreates(db: pg.PoolClient, run: Run, lost: SettledCreates): Promise<void> {
-  const isNew = ({ intent }: SettledCreates['found'][number]): boolean => intent.leadId === null;
-  const created = lost.found.filter(isNew).map(({ intent: { id }, leadId }) => ({ id, leadId }));
-  await intentsCreated(db, created);
-  const unpaired = lost.found.filter(({ isPair }) => !isPair);
-  const bases = unpaired.map(({ leadId, base }) => ({ leadId, values: base }));
-  await advanceBaselines(db, run.connection, bases);
-  await rowsSeen(db, lost.seen);
-  await intentsLinked(db, lost.linked);
-  await abandonIntents(db, lost.abandoned);
-  await countScanWithout(db, lost.unseen, lost.weight);
-  await forgetScansWithout(db, lost.offered);
 }

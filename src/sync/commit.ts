@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { isDeepStrictEqual } from 'node:util';
 import { codeOf } from '../lib/errors.ts';
-import { readable, type Values } from '../core/lead/value.ts';
-import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { type Had, movesAfter } from '../core/merge/baseline-moves.ts';
-import { putsBack } from '../core/merge/put-back.ts';
+import { type Cells, isUnreadable, readable, sameCell, type Value, type Values } from '../core/lead/value.ts';
+import { type ActionKind, type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
+import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
+import { putsBack, takenAway } from '../core/merge/put-back.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
-import type { RowOutcome } from '../ports/target.ts';
+import type { RowChange, RowOutcome } from '../ports/target.ts';
 import {
   type Action,
   type ActionOutcome,
@@ -15,30 +15,21 @@ import {
   recordOutcomes,
   writtenCells,
 } from '../store/actions.ts';
-import {
-  advanceBaselines,
-  copyPairs,
-  knowLeads,
-  moveBaselines,
-  type NewPair,
-  noteRows,
-  rowsPresent,
-} from '../store/baselines.ts';
+import { copyPairs, moveBaselines, type NewPair } from '../store/baselines.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
-import { forgetWrites, type HistoryEntry, recordHistory } from '../store/history.ts';
-import { abandonIntents, intentsCreated, intentsLinked, storeUnmappedHashes } from '../store/intents.ts';
-import { forgetMatches } from '../store/matches.ts';
+import { forgetWrites, type HistoryEntry, recordHistory, valuesWritten } from '../store/history.ts';
+import { changeIntents, storeUnmappedHashes } from '../store/intents.ts';
+import { forgetMatches } from '../store/held.ts';
 import { type NewRow, type NewRows, ownAction, takeRows } from '../store/new-rows.ts';
 import { knownOf } from '../store/pairs.ts';
 import { rememberRefused } from '../store/refused-creates.ts';
 import { type EditOutcome, recordEditOutcome } from '../store/requested-edits.ts';
 import { type Finding, storeVerifications } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
-import { actionsOnRow, basesOfMatched, isReplacing, rowHistory } from './row-change.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
+import { sightedLeads } from '../store/run-sights.ts';
 
-/** What became of an action on a lead. */
 export interface LeadResult {
   readonly action: Action;
   readonly outcome: Omit<ActionOutcome, 'actionId'>;
@@ -53,7 +44,6 @@ export interface LeadResult {
   readonly leadId?: string;
   /** Of a create of which no lead was made. */
   readonly refused?: Refused;
-  /** Of a requested edit. */
   readonly edit?: EditOutcome;
 }
 
@@ -120,11 +110,11 @@ async function commitCreate(db: pg.PoolClient, run: Run, result: LeadResult): Pr
   const { action, refused, leadId = '', agreed } = result;
   const { row } = action;
   if (agreed !== undefined) {
-    await intentsCreated(db, [{ id: action.id, leadId }]);
+    await changeIntents(db, [[action.id, { state: 'created', leadId }]]);
     await releaseRow(db, run, action.contentHash, row);
   }
   if (refused === undefined) return;
-  await abandonIntents(db, [action.id]);
+  await changeIntents(db, [[action.id, { state: 'abandoned' }]]);
   if (refused.code !== 'row.undone') await rememberRefused(db, run.connection, sentKeyOf(action), refused);
   const contentHash = await freeKey(db, run, action.contentHash);
   const message = refusedMessage(row, refused);
@@ -148,16 +138,16 @@ async function recordWritten(db: pg.PoolClient, results: readonly LeadResult[]):
   await forgetWrites(db, unsent);
 }
 
+const isPresent = (leadId: string) => ({ to: 'present', leadId }) as const;
+
 const shownKinds: readonly ActionKind[] = ['create-row', 'update-row', 'link'];
 
-/** What became of an action on a row. */
 export interface RowResult extends Omit<ActionOutcome, 'actionId'> {
   readonly action: Action;
   /** Where the row stands now, if known. */
   readonly row?: number | undefined;
 }
 
-/** Stores the outcomes of a batch of rows, and what follows from them. */
 export function commitRows(context: StepContext, run: Run, results: readonly RowResult[]): Promise<void> {
   const carriedOut = results.filter(({ state }) => state === 'done');
   const done = carriedOut.map(({ action }) => action);
@@ -169,14 +159,16 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
   const untried = results.flatMap(({ action, state }) =>
     state !== 'done' && action.attempts === 0 ? [action.id] : [],
   );
-  const linked = done.flatMap(({ kind, intentId }) => (kind === 'link' ? (intentId ?? []) : []));
+  const linked = done.flatMap(({ kind, intentId }) =>
+    kind === 'link' && intentId !== null ? [[intentId, { state: 'linked' }] as const] : [],
+  );
   return inLeasedTransaction(context, async (db) => {
     const bases = await basesOfMatched(db, run, done);
     await recordOutcomes(db, outcomes);
     await recordConflicts(db, run, conflicts);
     await forgetWrites(db, untried);
     await recordHistory(db, done.filter(isReplacing).map(rowHistory));
-    await intentsLinked(db, linked);
+    await changeIntents(db, linked);
     const moves = carriedOut.flatMap(({ action, row }) => {
       const { leadId, changes } = action;
       if (leadId === null) return [];
@@ -191,11 +183,10 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
       moves.map((move) => (move.to === 'agreed' && move.row !== undefined ? move.leadId : null)),
     );
     const shown = done.flatMap(({ kind, leadId }) => (shownKinds.includes(kind) ? (leadId ?? []) : []));
-    const unplaced = shown.filter((leadId) => !placed.has(leadId));
-    await rowsPresent(db, run.connection, unplaced);
+    const present = shown.filter((leadId) => !placed.has(leadId)).map(isPresent);
     // Before the baselines move: a baseline may be all that is known of a lead.
     await context.runPolicy.remember(db, context.connection, run, done);
-    await moveBaselines(db, run.connection, moves);
+    await moveBaselines(db, run.connection, [...moves, ...present]);
     await forgetMatches(db, run.connection, [...bases.keys()]);
     await updateRun(db, run.id, { attempts: 0 });
   });
@@ -249,24 +240,24 @@ export async function commitNewRows(
 /** Stores lines that were not written, and those of leads that are pairs already. */
 async function commitOtherLines(db: pg.PoolClient, run: Run, others: readonly WrittenLine[]): Promise<void> {
   const actions: NewAction[] = [];
-  const done: { leadId: string; values: Values; row: number | undefined; had: Had }[] = [];
-  const rowless: string[] = [];
+  const moves: BaselineMove[] = [];
+  const missed = { run: run.id, lead: 0, row: Number(run.targetRows > 0), since: null };
   const conflicts: NewConflict[] = [];
   for (const { line, outcome } of others) {
     const [leadId, values] = line;
     if (outcome.status === 'done') {
       actions.push({ ...ownAction(line), state: 'done' });
-      done.push({ leadId, values, row: outcome.row, had: { lead: Object.keys(values), row: [] } });
+      const had = { lead: Object.keys(values), row: [] };
+      moves.push({ to: 'agreed', leadId, values, row: outcome.row, had });
       continue;
     }
     const { status, code, message } = outcome;
     actions.push({ ...ownAction(line), state: status, outcome: { code, message } });
-    rowless.push(leadId);
+    moves.push({ to: 'known', leadId, missed });
     if (status === 'held') conflicts.push({ leadId, row: null, code, message });
   }
   await insertActions(db, run, actions);
-  await advanceBaselines(db, run.connection, done);
-  await knowLeads(db, run, rowless, run.targetRows > 0);
+  await moveBaselines(db, run.connection, moves);
   await recordConflicts(db, run, conflicts);
 }
 
@@ -278,11 +269,10 @@ export function commitFindings(
   context: StepContext,
   run: Run,
   findings: readonly Finding[],
-  places: Parameters<typeof noteRows>[2] = [],
+  places: readonly { readonly leadId: string; readonly row: number }[] = [],
 ): Promise<void> {
   const store = async (db: pg.PoolClient): Promise<void> => {
     await storeVerifications(db, findings);
-    await noteRows(db, run.connection, places);
     // A value that an undo wrote has no baseline: it is an edit.
     const own = findings.filter((one) => !putsBack(one));
     const made = own.filter(({ kind }) => kind === 'create-lead');
@@ -297,11 +287,90 @@ export function commitFindings(
     // A row with the id of a lead that never existed is an orphan, not a deletion.
     const never = made.filter(({ result }) => result === 'unexplained');
     const forgotten = never.map(({ leadId }) => ({ to: 'forgotten', leadId }) as const);
-    await moveBaselines(db, run.connection, [...lost, ...forgotten]);
-    await abandonIntents(
+    const placed = places.map((one) => ({ to: 'placed', ...one }) as const);
+    await moveBaselines(db, run.connection, [...placed, ...lost, ...forgotten]);
+    await changeIntents(
       db,
-      never.map(({ actionId }) => actionId),
+      never.map(({ actionId }) => [actionId, { state: 'abandoned' }]),
     );
   };
-  return inRepeatable(context, store);
+  return inLeasedTransaction(context, store, 'repeatable');
+}
+
+/** An action as a change of the target. `was`: where a row stood that is written again. */
+export function rowChange(
+  action: Action,
+  deleted: string,
+  status: string | undefined,
+  was: number | undefined,
+): RowChange {
+  const key = String(action.id);
+  const leadId = action.leadId ?? '';
+  const { expect } = action;
+  const isRepeated = action.attempts > 0;
+  const isUndo = putsBack(action);
+  const values = readable(writtenCells(action.changes));
+  // The next sync decides the status of a row that an undo brings back.
+  const shown = isUndo || status === undefined ? {} : { status };
+  switch (action.kind) {
+    case 'create-row':
+      return { kind: 'append', key, leadId, values, ...shown, ...(was !== undefined && { was }), isRepeated };
+    case 'link':
+      return { kind: 'link', key, leadId, expect, values, ...shown, isRepeated };
+    case 'mark-row':
+      return { kind: 'mark', key, leadId, expect, text: isUndo ? '' : deleted };
+    case 'remove-row':
+      return { kind: 'remove', key, leadId, expect, bare: isUndo };
+    case 'unlink':
+      return { kind: 'unlink', key, leadId, expect, values, again: !isUndo };
+    default:
+      return { kind: 'update', key, leadId, expect, values };
+  }
+}
+
+/** Whether an action changes an existing row. */
+export const isReplacing = ({ kind }: Action): boolean => kind !== 'create-row';
+
+/** The history of a written row; a removed one is kept as a whole. */
+export function rowHistory(action: Action): HistoryEntry {
+  const { id: actionId, leadId, kind } = action;
+  const changes = kind === 'remove-row' ? takenAway(action, 'lead-edited') : action.changes;
+  return { actionId, leadId: leadId ?? '', changes };
+}
+
+/** The next action on the row: a link for a new lead, or an update with what the service stored instead. */
+function actionsOnRow(action: Action, leadId: string, changes: Changes): readonly NewAction[] {
+  if (action.kind === 'create-lead') {
+    const { id: intentId } = action;
+    return [{ ...action, kind: 'link', leadId, changes, reason: 'created', intentId, state: 'planned' }];
+  }
+  if (putsBack(action) || Object.keys(changes).length === 0) return [];
+  const { row } = action;
+  const expect = shownBefore(changes);
+  return [plannedAction('update-row', { leadId, row, changes, expect, reason: 'stored-otherwise' })];
+}
+
+/** By lead, what a matched lead and the row that was just linked to it agree on. */
+async function basesOfMatched(
+  db: pg.PoolClient,
+  run: Run,
+  done: readonly Action[],
+): Promise<ReadonlyMap<string, Values>> {
+  const links = done.filter(({ kind, reason }) => kind === 'link' && reason === 'matched');
+  if (links.length === 0) return new Map();
+  const leadIds = links.flatMap(({ leadId }) => leadId ?? []);
+  const scanned = await sightedLeads(db, run, leadIds);
+  const written = await valuesWritten(db, run, leadIds, 'lead');
+  return new Map(
+    links.map(({ leadId, expect, changes }) => {
+      const id = leadId ?? '';
+      const [lead, row]: [Cells, Cells] = [scanned.get(id) ?? {}, { ...expect, ...writtenCells(changes) }];
+      const agreed = Object.entries(lead).filter(
+        (entry): entry is [string, Value] =>
+          !isUnreadable(entry[1]) && entry[0] in row && sameCell(entry[1], row[entry[0]] ?? null),
+      );
+      // A value that the service made of the row's value is nobody's edit.
+      return [id, { ...Object.fromEntries(agreed), ...written.get(id) }] as const;
+    }),
+  );
 }

@@ -12,9 +12,8 @@ import { type Durability, transaction } from '../store/database.ts';
 import type { Lease } from '../store/leases.ts';
 import type { Run, RunMode } from '../store/runs.ts';
 import type { Service } from '../store/places.ts';
-import { serviceScope } from '../store/throttles.ts';
-import type { ScanBounds } from './scan-bounds.ts';
-import type { ScanMemory } from './scan-memory.ts';
+import { serviceScope } from '../store/services.ts';
+import type { ScanBounds, ScanMemory } from './scan-bounds.ts';
 
 /** `log`: of the connection. `run`: as stored now; running, or with its report. */
 export type OnRun = (log: Logger, run: Run) => void;
@@ -37,7 +36,6 @@ export interface SyncContext {
   readonly inSpan?: InSpan;
 }
 
-/** What works on a connection under its lease. */
 export interface LeasedContext extends SyncContext {
   readonly lease: Pick<Lease, 'token' | 'assertHeld'>;
   /** Aborts when the process should stop or the lease is lost; checked between two actions. */
@@ -49,13 +47,15 @@ export interface LeasedContext extends SyncContext {
   readonly cut: AbortSignal;
 }
 
-/** What the steps of a run work with. */
 export interface StepContext extends LeasedContext {
   readonly runPolicy: RunPolicy;
   readonly memory: ScanMemory;
 }
 
-/** A transaction that throws `run.lease-lost` unless this process holds the lease, and rolls back when `fn` throws. */
+/**
+ * A transaction that throws `run.lease-lost` unless this process holds the lease, and rolls back when `fn` throws; `repeatable` is
+ * for what a later run would simply do again.
+ */
 export function inLeasedTransaction<T>(
   { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
   fn: (db: pg.PoolClient) => Promise<T>,
@@ -66,14 +66,6 @@ export function inLeasedTransaction<T>(
     return fn(db);
   };
   return transaction(pool, leased, durability);
-}
-
-/** As `inLeasedTransaction`, for work that a later run would simply repeat; see `Durability`. */
-export function inRepeatable<T>(
-  { pool, lease }: Pick<LeasedContext, 'pool' | 'lease'>,
-  fn: (db: pg.PoolClient) => Promise<T>,
-): Promise<T> {
-  return inLeasedTransaction({ pool, lease }, fn, 'repeatable');
 }
 
 /** The scope of what is learned about a service: its address and key. */

@@ -22,13 +22,7 @@ import {
 } from '../core/merge/refused-create.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
-import {
-  abandonIntents,
-  attemptEnded,
-  beginIntent,
-  intentAnswered,
-  intentsCreated,
-} from '../store/intents.ts';
+import { beginIntent, changeIntents } from '../store/intents.ts';
 import { loadSpellings, spelled } from '../store/pairs.ts';
 import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
@@ -66,7 +60,7 @@ export async function createLead(context: StepContext, run: Run, action: Action)
   }
   if (!intent.isCommitted) throw new Error('a request left without its intent');
   if (reply === null) {
-    await intentAnswered(context.pool, action.id);
+    await changeIntents(context.pool, [[action.id, { answered: true }]]);
     return deferred(action, 'create.in-doubt', inDoubt);
   }
   const existing = await claim(context, run, action.id, reply.id);
@@ -101,7 +95,7 @@ function claim(context: StepContext, run: Run, actionId: number, leadId: string)
     const service = serviceOf(context.connection);
     const { sightings, attemptedAt } = await sightingsOf(db, run, { actionId, leadIds, service });
     const existing = existingLead(sightings, attemptedAt, connectionOf(run.connection));
-    if (existing === null) await intentsCreated(db, [{ id: actionId, leadId }]);
+    if (existing === null) await changeIntents(db, [[actionId, { state: 'created', leadId }]]);
     return existing;
   });
 }
@@ -119,12 +113,12 @@ async function readBack(context: StepContext, id: string): Promise<Lead | null> 
 /** Abandons the intent when certainly no lead was created; then the action is held, or tried again. */
 async function failed(context: StepContext, action: Action, error: unknown): Promise<LeadResult> {
   if (!(error instanceof LeadsyncError) || mayHaveActed(error)) {
-    await attemptEnded(context.pool, action.id);
+    await changeIntents(context.pool, [[action.id, { endedNow: true }]]);
     if (!(error instanceof LeadsyncError)) throw error;
     return deferred(action, 'create.in-doubt', `${withoutStop(error.message)}; ${inDoubt}`);
   }
   if (error.code !== 'leads.rejected') {
-    await abandonIntents(context.pool, [action.id]);
+    await changeIntents(context.pool, [[action.id, { state: 'abandoned' }]]);
     throw error;
   }
   const refused = { code: 'lead.create-refused', why: withoutStop(error.message) } as const;

@@ -2,21 +2,20 @@ import type pg from 'pg';
 import { openReview } from '../review/pick-approved.ts';
 import type { RunPolicy } from '../review/run-policy.ts';
 import { clearActions } from '../store/actions.ts';
-import { listPlannedConflicts } from '../store/conflicts.ts';
-import { storeMatches } from '../store/matches.ts';
+import { cellsWithoutAuthor, listPlannedConflicts, storeAuthors } from '../store/conflicts.ts';
+import { storeMatches } from '../store/held.ts';
 import { enterPlace } from '../store/places.ts';
 import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
-import { analyzeActions, analyzePairs, isMany } from '../store/statistics.ts';
+import { analyzeActions, analyzePairs, isMany } from '../store/database.ts';
 import { storeSights, storeStatuses } from '../store/run-sights.ts';
-import { askLeads } from './ask-leads.ts';
+import { askLeads, findForeign } from './ask-leads.ts';
 import { commitScan } from './commit-scan.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import type { FoundMatches } from './find-matches.ts';
-import { findForeign } from './foreign-leads.ts';
 import { makePlan, readablePolicy } from './make-plan.ts';
 import { openWhole } from './read-target.ts';
 import { PlanWriter, type WhyNotStorable } from './plan-writer.ts';
-import { showsStatus } from './show-status.ts';
+import { showsStatus } from './push-rows.ts';
 import { judgeTable } from './table-mark.ts';
 import { copiesNote, placeNotes } from './which-place.ts';
 import { headingOf } from '../core/lead/mapping.ts';
@@ -27,7 +26,6 @@ import type { Policy } from '../core/merge/policy.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { putBackCells, shownCells, whatIsKnown } from '../store/earlier-values.ts';
 import { movedFields } from '../store/place-notes.ts';
-import { storeAuthors, cellsWithoutAuthor } from '../store/value-authors.ts';
 
 /**
  * Stores the plan of a run. A sync commits in the same transaction what the scan alone proves; a plan (`mode`) changes

@@ -18,7 +18,7 @@ import {
 } from '../core/merge/match-likeness.ts';
 import { missedFields, type Policy } from '../core/merge/policy.ts';
 import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
-import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/matches.ts';
+import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';
 import type { StepContext } from './context.ts';
@@ -35,7 +35,6 @@ const nothingCompared: FoundMatches = { ...noMatches, lines: null };
 /** A name that more records share proves nothing. */
 const mostNamesakes = 100;
 
-/** A lead and a row that were compared. */
 interface Compared extends Candidate {
   readonly state: MatchState | null;
   readonly fields: Likeness['fields'];
@@ -259,7 +258,6 @@ function whyOf(
   return said.join(', ');
 }
 
-/** How many records have the same name. */
 class Namesakes {
   readonly #counts = new Map<string, number>();
 

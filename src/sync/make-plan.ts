@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { hashContent } from '../core/lead/content-hash.ts';
-import { headingOf } from '../core/lead/mapping.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type AbsenceProof, LooseRows } from '../core/merge/difference.ts';
 import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
 import { type ForeignLeads, guard, type PlanCounts } from '../core/merge/guard.ts';
@@ -9,31 +9,59 @@ import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import type { Doubts, OlderCopies } from '../core/merge/older-copy.ts';
 import type { PlanTally } from '../core/merge/plan-tally.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { Planner, type PlanFacts } from '../core/merge/planner.ts';
+import { type PlanFacts, Planner } from '../core/merge/planner.ts';
 import type { Policy } from '../core/merge/policy.ts';
-import { type Elsewhere, misreadCells, type OtherTable, placesInCells } from '../core/merge/row-elsewhere.ts';
+import {
+  type Elsewhere,
+  type Home,
+  misreadCells,
+  type OtherTable,
+  placesInCells,
+} from '../core/merge/row-elsewhere.ts';
 import { rowsInCells } from '../core/merge/rows-in-cells.ts';
 import { ShiftedRows } from '../core/merge/shifted-rows.ts';
 import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
-import { releasedRows, rowsInPlace, sights, wantedRows } from '../store/differences.ts';
+import {
+  releasedRows,
+  rowsInOtherTables,
+  rowsInPlace,
+  rowsOfOtherTables,
+  scannedLeadCells,
+  sightsOf,
+  unknownLeads,
+  unreadElsewhere,
+  wantedRows,
+} from '../store/differences.ts';
 import { movedFields } from '../store/place-notes.ts';
-import { pairedValues } from '../store/matches.ts';
-import { planNewRows } from '../store/new-rows.ts';
-import { rowsInOtherTables, rowsOfOtherTables, unreadElsewhere } from '../store/other-tables.ts';
-import { countFilled } from '../store/pairs.ts';
-import { isFirstSync, knownService, placeNames } from '../store/places.ts';
+import { loadUndone, pairedValues } from '../store/held.ts';
+import { begunRows, planNewRows } from '../store/new-rows.ts';
+import { basesOf, countFilled } from '../store/pairs.ts';
+import { isFirstSync, knownService, placeNames, type Service } from '../store/places.ts';
 import { loadRefused } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
-import { loadUndone } from '../store/undone.ts';
 import { isFiltered, policyOf, serviceOf, type StepContext } from './context.ts';
-import { findLostCreates } from './find-lost-creates.ts';
-import type { SettledCreates } from '../core/merge/settle-creates.ts';
-import { findRows } from './find-lost-rows.ts';
+import { nothingSettled, settleCreates, type SettledCreates } from '../core/merge/settle-creates.ts';
 import { findMatches, type FoundMatches } from './find-matches.ts';
 import { findOlderCopies } from './find-older-copy.ts';
 import type { PlanWriter } from './plan-writer.ts';
 import { doubtsOf } from './table-mark.ts';
 import { otherPlace, type Placement, placementOf } from './which-place.ts';
+import { matchLostCreates, tornWeight } from '../core/merge/match-lost-creates.ts';
+import { openIntents } from '../store/intents.ts';
+import { inTurns } from './concurrency.ts';
+import {
+  type FoundRows,
+  foundRows,
+  goneLead,
+  looseStray,
+  type LostLead,
+  lostMarks,
+  orphanRow,
+  renamedLead,
+  type Stray,
+  strayMarks,
+  unheardLead,
+} from '../core/merge/lost-rows.ts';
 
 /** What a plan found beside its actions, for the guard and for `commitScan`. */
 export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'undone' | 'refused'> {
@@ -120,7 +148,7 @@ export async function makePlan(
     names: sync.match === 'off' ? null : await namesOfTable(context.pool, run, scan, creates.rows),
   };
   const planner = new Planner(findings);
-  for await (const sight of sights(db, run, scan)) {
+  for await (const sight of sightsOf(db, run, scan)) {
     const { actions, absences } = planner.pair(sight);
     plan.count(absences);
     await plan.add(...actions);
@@ -184,7 +212,6 @@ export function scanWeight(context: StepContext, run: Run): number {
   return run.scanIncomplete ? 0.5 : 1;
 }
 
-/** Whether a scan has shown all that the list has. */
 function isComplete(run: Run): boolean {
   return run.pulled > 0 && !run.scanIncomplete;
 }
@@ -291,4 +318,97 @@ async function countPlan(
       ]),
     ),
   };
+}
+
+/** Up to this number, all leads without a row are kept in memory; above it, only those that a stray row may belong to. */
+const mostGone = 20_000;
+
+/** The most leads with renamed rows that are looked at: more are a matter of the guard. */
+const mostRenamed = 5_000;
+
+/**
+ * Finds the rows of leads that lost theirs; skips rows and leads of `creates`, except leads whose row was not found, and rows
+ * of leads in `homes`: it is known whose they are.
+ */
+async function findRows(
+  db: pg.PoolClient,
+  run: Run,
+  scan: LiveScan,
+  fields: readonly FieldMapping[],
+  policy: Policy,
+  creates: Pick<SettledCreates, 'rows' | 'leadIds' | 'rowless'>,
+  homes: ReadonlyMap<string, Home>,
+): Promise<FoundRows> {
+  const begun = await begunRows(db, run.connection);
+  const [rowless, gone, renamed] = [[...creates.rowless], [] as LostLead[], [] as LostLead[]];
+  let [fresh, newOrphans] = [0, 0];
+  const taken = new Set([...creates.leadIds, ...rowless.map(({ leadId }) => leadId)]);
+  if (begun.size > 0 || scan.inStep() > 0)
+    for await (const sight of sightsOf(db, run, scan, scan.differing(begun.size === 0))) {
+      if (taken.has(sight.leadId)) continue;
+      const unheard = unheardLead(sight, begun);
+      if (unheard !== null) {
+        rowless.push(unheard);
+        taken.add(sight.leadId);
+      }
+      const lost = goneLead(sight);
+      if (lost?.isFresh === true) fresh += 1;
+      if (lost !== null && gone.length <= mostGone) gone.push(lost);
+      const other = run.allow.includes('rows-shuffled') ? null : renamedLead(sight, fields);
+      if (other !== null && renamed.length < mostRenamed) renamed.push(other);
+    }
+  const isAnyLost = rowless.length + gone.length + renamed.length > 0;
+  if (!isAnyLost && !scan.rows.hasUnreadableIds)
+    return foundRows([], [], fields, policy, { fresh, newOrphans });
+  const areMany = gone.length > mostGone;
+  if (areMany) gone.length = 0;
+  gone.unshift(...rowless);
+  const marksOf = (lead: LostLead): readonly string[] => lostMarks(lead, fields, policy.fields);
+  const marks = new Set([...gone, ...renamed].flatMap(marksOf));
+  const strays: Stray[] = [];
+  const seeStray = (stray: Stray): void => {
+    if (areMany || stray.isUnreadable || strayMarks(stray).some((mark) => marks.has(mark)))
+      strays.push(stray);
+  };
+  for await (const sight of sightsOf(db, run, scan, scan.differing(true))) {
+    const orphan = homes.has(sight.leadId) ? null : orphanRow(sight, fields, rowless.length > 0);
+    if (orphan === null) continue;
+    if (orphan.isNew) newOrphans += 1;
+    seeStray(orphan.stray);
+  }
+  for (const loose of scan.rows.loose())
+    if (loose.leadId === null ? !creates.rows.has(loose.row) : !homes.has(loose.leadId))
+      seeStray(looseStray(loose));
+  if (areMany) {
+    const ofStrays = new Set(strays.flatMap(strayMarks));
+    for await (const sight of sightsOf(db, run, scan, scan.differing(true))) {
+      const lost = taken.has(sight.leadId) ? null : goneLead(sight);
+      if (lost !== null && marksOf(lost).some((mark) => ofStrays.has(mark))) gone.push(lost);
+    }
+  }
+  return foundRows(strays, [...gone, ...renamed], fields, policy, { fresh, newOrphans });
+}
+
+/** Finds the lead and the row of every unfinished create, and plans the link between them (docs/architecture.md 6). */
+async function findLostCreates(
+  db: pg.PoolClient,
+  run: Run,
+  seen: LiveScan,
+  policy: Policy,
+  { weight: most, filtered, service }: { weight: number; filtered: boolean; service: Service },
+): Promise<SettledCreates> {
+  const intents = await openIntents(db, run, seen);
+  if (intents.length === 0) return nothingSettled();
+  const weight = run.scanIncomplete ? Math.min(most, tornWeight(seen.unlisted())) : most;
+  const scan = { weight, startedAt: run.scanStartedAt };
+  const matches = await inTurns(matchLostCreates(intents, await unknownLeads(db, run, seen, service), scan));
+  const foundIds = [...matches.values()].flatMap((match) => (match.kind === 'found' ? [match.leadId] : []));
+  const leads = await scannedLeadCells(db, run, seen, foundIds);
+  const bases = await basesOf(db, run.connection, foundIds);
+  const loose = [...seen.rows.loose()].filter(({ leadId }) => leadId === null);
+  const hasRow = (leadId: string): boolean => seen.hasRow(leadId);
+  const facts = { matches, leads, bases, hasRow, loose, scan, filtered };
+  const settled = await inTurns(settleCreates(intents, facts, policy));
+  seen.lookAt(foundIds);
+  return settled;
 }

@@ -3,7 +3,7 @@ import { LiveScan } from '../core/merge/live-scan.ts';
 import type { ByteBudget } from '../lib/byte-budget.ts';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
-import { allSpellings } from '../store/pairs.ts';
+import { loadSpellings } from '../store/pairs.ts';
 import { clearScan, type Run, updateRun } from '../store/runs.ts';
 import { takeUpLeads } from '../store/run-sights.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
@@ -20,7 +20,8 @@ export async function openScan(
   if (memory.scan !== null) return { run, scan: memory.scan };
   const base = await load(context, run);
   const scan = new LiveScan(base, reserveBeside(context, base.size));
-  for (const leadId of await allSpellings(context.pool, run.connection)) scan.spell(leadId);
+  // Before any row is seen: a row is compared with its baseline only then.
+  for (const leadId of (await loadSpellings(context.pool, run.connection)).values()) scan.spell(leadId);
   const taken = await takeUp(context, run, scan);
   memory.scan = scan;
   return { run: taken, scan };

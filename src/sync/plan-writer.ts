@@ -3,11 +3,12 @@ import { readable } from '../core/lead/value.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import type { Problem } from '../lib/errors.ts';
 import { type ActionKind, putOffReasons } from '../core/merge/action.ts';
+import type { BaselineMove } from '../core/merge/baseline-moves.ts';
 import type { Absences } from '../core/merge/difference.ts';
 import { GuardTally } from '../core/merge/guard-tally.ts';
 import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
-import { keepMoves, type PlannedMove } from '../store/baselines.ts';
+import { keepMoves } from '../store/baselines.ts';
 import type { Run } from '../store/runs.ts';
 
 const batchSize = 500;
@@ -29,7 +30,7 @@ export class PlanWriter {
   readonly #review: Review | null;
   readonly #whyNot: WhyNotStorable;
   #buffer: NewAction[] = [];
-  #moves: PlannedMove[] = [];
+  #moves: BaselineMove[] = [];
   /** Characters of both. */
   #size = 0;
   #storing = Promise.resolve();
@@ -45,9 +46,11 @@ export class PlanWriter {
     for (const action of actions) {
       this.#size += charactersIn(action);
       if (action.kind === 'agree' && action.leadId !== null) {
-        this.#moves.push({ leadId: action.leadId, values: readable(writtenCells(action.changes)) });
+        const values = readable(writtenCells(action.changes));
+        const fields = Object.keys(values);
+        this.#moves.push({ to: 'agreed', leadId: action.leadId, values, had: { lead: fields, row: fields } });
       } else if (action.kind === 'forget' && action.leadId !== null) {
-        this.#moves.push({ leadId: action.leadId, values: null });
+        this.#moves.push({ to: 'forgotten', leadId: action.leadId });
       } else {
         const isPutOff = action.kind === 'report' && putOffReasons.has(action.reason);
         const stored: NewAction = isPutOff ? { ...action, state: 'deferred' } : action;
@@ -76,10 +79,12 @@ export class PlanWriter {
 
   /** Of a sync: how often a pair was missed by now. */
   count(absences: Absences | null): void {
-    if (absences !== null) this.#moves.push(absences);
+    if (absences === null) return;
+    const { leadId, place, ...missed } = absences;
+    const row = place ?? undefined;
+    this.#moves.push({ to: 'missed', leadId, row, missed: { ...missed, run: this.#run.id } });
   }
 
-  /** Stores the rest. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#storing;
@@ -106,7 +111,7 @@ export class PlanWriter {
     this.moves += moves.length;
   }
 
-  async #store(actions: readonly NewAction[], moves: readonly PlannedMove[]): Promise<void> {
+  async #store(actions: readonly NewAction[], moves: readonly BaselineMove[]): Promise<void> {
     await insertActions(this.#db, this.#run, actions);
     if (moves.length > 0) await keepMoves(this.#db, moves);
   }

@@ -10,8 +10,8 @@ import type { LeadPage } from '../ports/leads-service.ts';
 import { rememberPageSize } from '../store/services.ts';
 import { clearScan, type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { logLeads } from '../store/run-sights.ts';
-import { inLeasedTransaction, inRepeatable, isFiltered, scopeOf, type StepContext } from './context.ts';
-import { readAhead } from './read-ahead.ts';
+import { inLeasedTransaction, isFiltered, scopeOf, type StepContext } from './context.ts';
+import { readAhead } from './concurrency.ts';
 import { barrenInARow, endless, usualScanBounds } from './scan-bounds.ts';
 
 /** Leads logged together, of at most eight pages and not too many characters, while as many are requested. */
@@ -177,7 +177,7 @@ function storePages(
     const { pageSize = settings.pageSize } = pages.at(-1) ?? {};
     if (pageSize !== (run.pages === 0 ? settings.pageSize : run.pageSize))
       await rememberPageSize(db, scopeOf(context.connection), settings.pageSize, pageSize);
-    const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) === 'again' ? [id] : []));
+    const again = [...scanned].flatMap(([id, cells]) => (scan.seeLead(id, cells) ? [id] : []));
     const checkpoint = scan.takeLeads(cursors);
     await logLeads(db, run.id, checkpoint);
     const pulledBytes = run.pulledBytes + Buffer.byteLength(checkpoint.leads);
@@ -208,7 +208,7 @@ function storePages(
       }),
     });
   };
-  return inRepeatable(context, store);
+  return inLeasedTransaction(context, store, 'repeatable');
 }
 
 function invalidItems({ invalidItems: count }: LeadPage): Run['problems'] {

@@ -1,24 +1,29 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { ActionKind } from '../core/merge/action.ts';
-import { type Action, recordOutcomes } from '../store/actions.ts';
+import {
+  type Action,
+  beginAttempts,
+  countAttempts,
+  putOffInARow,
+  putOffRemaining,
+  recordOutcomes,
+} from '../store/actions.ts';
 import { areRepliesDoubted } from '../store/services.ts';
 import { forgetWrites, recordHistory } from '../store/history.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import {
-  beginAttempts,
-  holdRemaining,
-  putOffInARow,
-  putOffRemaining,
-  takeBackAttempts,
-} from '../store/attempts.ts';
-import { commitLeads, type LeadResult } from './commit.ts';
+import { holdRemaining } from '../store/conflicts.ts';
+import { commitLeads, deferred, type LeadResult } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { carryOutEdit } from './requested-edits.ts';
 import { createLead } from './create-lead.ts';
-import { deleteLead, proveLeadGone } from './delete-lead.ts';
 import { inLanes } from './concurrency.ts';
 import { type Pushing, repliesToCheck, updateLead } from './update-lead.ts';
+import { leadCells } from '../core/lead/lead.ts';
+import { unmappedHash } from '../core/lead/content-hash.ts';
+import { sameCell } from '../core/lead/value.ts';
+import { putsBack, takenAway } from '../core/merge/put-back.ts';
+import { unmappedHashOf } from '../store/intents.ts';
 
 /** Attempts at an action before the run continues without it. */
 export const attemptsPerAction = 3;
@@ -41,7 +46,6 @@ function kindsOf({ runPolicy }: StepContext): readonly ActionKind[] {
   return ['update-lead', 'create-lead', 'delete-lead', ...runPolicy.toProve];
 }
 
-/** Carries out the actions that need the service, in batches, until none is left. */
 export async function pushLeads(context: StepContext, run: Run): Promise<Run> {
   const isDoubted = await areRepliesDoubted(context.pool, scopeOf(context.connection));
   const pushing = {
@@ -132,8 +136,11 @@ async function freeOpen(
   const unsent = open.filter(({ id }) => !written.has(id));
   // A rate limit is no attempt; any other fault is one.
   const tried = new Set(faults.filter(({ error }) => !isRateLimited(error)).map(({ action }) => action.id));
-  const untried = unsent.map(({ id }) => id).filter((id) => !tried.has(id));
-  await takeBackAttempts(db, untried);
+  await countAttempts(
+    db,
+    unsent.filter(({ id }) => !tried.has(id)),
+    -1,
+  );
   // Values that an earlier attempt may have overwritten stay on record.
   const first = unsent.flatMap(({ id, attempts }) => (attempts === 0 ? [id] : []));
   await forgetWrites(db, first);
@@ -190,4 +197,54 @@ function carryOut(context: StepContext, run: Run, action: Action, pushing: Pushi
     default:
       return proveLeadGone(context, action);
   }
+}
+
+/**
+ * Deletes the lead of a row that a person deleted, or, of an undo, a lead that the run created; not when the lead was edited
+ * since, and in an undo not when any of its unmapped fields changed either.
+ */
+async function deleteLead(context: StepContext, run: Run, action: Action): Promise<LeadResult> {
+  const leadId = action.leadId ?? '';
+  const lead = await context.leads.get(leadId, context.cut);
+  const cells = lead && leadCells(lead, context.connection.fields);
+  const edited =
+    cells && Object.entries(action.expect).some(([field, cell]) => !sameCell(cells[field] ?? null, cell));
+  if (edited) {
+    const message = 'the lead was edited since the plan was made; it was not deleted';
+    return deferred(action, 'lead.changed', message);
+  }
+  if (lead && putsBack(action)) {
+    const asMade = await unmappedHashOf(context.pool, run.connection, leadId);
+    if (asMade !== unmappedHash(lead, context.connection.fields))
+      return deferred(action, 'lead.changed', othersChanged(asMade));
+  }
+  if (cells) await context.leads.delete(leadId, context.cut);
+  const written = takenAway(action, 'row-edited');
+  return { action, outcome: { state: 'done' }, written, agreed: {} };
+}
+
+function othersChanged(asMade: string | null): string {
+  const why =
+    asMade === null
+      ? 'it is not known what the lead had beside the mapped fields when it was made'
+      : 'the lead was changed since it was made, in fields that have no column';
+  return `${why}; it was not deleted. Look at it in the service, and delete it there if nobody needs it`;
+}
+
+/**
+ * The third proof before a row is marked or removed: after two complete scans without the lead the service must also
+ * answer 404 for its id (docs/guarantees.md, 4).
+ */
+async function proveLeadGone(context: StepContext, action: Action): Promise<LeadResult> {
+  // An undone match keeps its lead.
+  const isKept = action.reason === 'unmatched';
+  const lead = isKept ? null : await context.leads.get(action.leadId ?? '', context.cut);
+  if (lead !== null) {
+    const message =
+      action.kind === 'unlink'
+        ? 'the lead created from this row is still there, so the row keeps its id'
+        : 'two scans missed the lead, but it is still there; nothing was deleted';
+    return deferred(action, 'lead.still-there', message);
+  }
+  return { action, outcome: { state: 'proven' } };
 }

@@ -1,20 +1,22 @@
 import type pg from 'pg';
 import { rowKinds } from '../core/merge/action.ts';
-import { batchesBySize } from '../core/lead/text-size.ts';
 import { putsBack } from '../core/merge/put-back.ts';
-import { deletedText } from '../core/merge/row-status.ts';
-import { type Action, countAttempts, pendingActions, pendingSizes } from '../store/actions.ts';
+import { type ConflictFact, deletedText, inStep, rowStatus } from '../core/merge/row-status.ts';
+import { type Action, countAttempts, openActions } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { placesOf } from '../store/pairs.ts';
-import { conflictsOfLeads } from '../store/row-facts.ts';
+import { conflictsOfLeads, rowStandings } from '../store/run-sights.ts';
 import { type Run, updateRun } from '../store/runs.ts';
-import type { RowOutcome } from '../ports/target.ts';
-import { commitRows, type RowResult } from './commit.ts';
+import type { RowChange, RowOutcome } from '../ports/target.ts';
+import { commitNewRows, commitRows, isReplacing, rowChange, rowHistory, type RowResult } from './commit.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
-import { pushNewRows } from './push-new-rows.ts';
-import { isReplacing, rowChange, rowHistory } from './row-change.ts';
-import { newRowStatus, showStatus } from './show-status.ts';
-import { writeBatches } from './write-batches.ts';
+import { type NewRow, type NewRows, newRowsToWrite } from '../store/new-rows.ts';
+import { analyzePairs, isMany } from '../store/database.ts';
+import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
+import { markOf } from './table-mark.ts';
+import { sameCell } from '../core/lead/value.ts';
+import { columnsOf, type FieldMapping } from '../core/lead/mapping.ts';
+import type { RowStanding } from '../core/merge/row-standing.ts';
 
 /**
  * Writes rows, in batches that the target applies as a whole. The baseline moves only for confirmed changes; a batch whose
@@ -22,7 +24,7 @@ import { writeBatches } from './write-batches.ts';
  */
 export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   await writeBatches(context, run, {
-    batches: batchesOf(context, run),
+    batches: openActions(context.pool, run, rowKinds, context.target.batchSize),
     begin: (db, actions) => recordBegun(db, actions),
     async changes(actions) {
       const status = await statusOfNewRows(context, actions);
@@ -42,27 +44,6 @@ export async function pushRows(context: StepContext, run: Run): Promise<Run> {
   await pushNewRows(context, run);
   await showStatus(context, run);
   return inLeasedTransaction(context, (db) => updateRun(db, run.id, { phase: 'receipt' }));
-}
-
-/** Each batch is loaded while the one before is written. */
-async function* batchesOf({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly Action[]> {
-  const sizes = await pendingSizes(pool, run, rowKinds);
-  let next: Promise<readonly Action[]> | null = null;
-  for (const batch of batchesBySize(
-    sizes,
-    () => target.batchSize,
-    ({ size }) => size,
-  )) {
-    const before: typeof next = next;
-    next = pendingActions(
-      pool,
-      batch.map(({ id }) => id),
-    );
-    // The write may fail before it is awaited.
-    next.catch(() => {});
-    if (before !== null) yield await before;
-  }
-  if (next !== null) yield await next;
 }
 
 /**
@@ -99,4 +80,154 @@ function resultOf(action: Action, outcome: RowOutcome): RowResult {
   // The row is fine: it only cannot be undone.
   const isUndosOwn = code === 'row.has-own-cells' && putsBack(action);
   return { action, state: isUndosOwn ? 'deferred' : status, code, message };
+}
+
+/** An undo and a reviewed plan leave the texts to the next sync. */
+export function showsStatus({ connection, runPolicy }: StepContext): boolean {
+  return connection.target.statusColumn !== undefined && runPolicy.doesAll;
+}
+
+/**
+ * Writes each row's state into its status cell, as the last write of a round. Only cells that show another text are
+ * written, so nothing is recorded: the next run repairs what is missing.
+ */
+async function showStatus(context: StepContext, run: Run): Promise<void> {
+  if (!showsStatus(context)) return;
+  await writeBatches(context, run, {
+    batches: statusBatches(context, run),
+    begin: async () => {},
+    changes: async (changes) => changes,
+    async commit(changes, outcomeOf) {
+      const refused = changes.filter(({ key }) => outcomeOf(key).status !== 'done').length;
+      if (refused > 0) context.log.info({ run: run.id, refused }, 'some status cells cannot be written');
+    },
+  });
+}
+
+async function* statusBatches(
+  { pool, connection, target }: StepContext,
+  run: Run,
+): AsyncGenerator<readonly RowChange[]> {
+  const headings = columnsOf(connection.fields);
+  const changes = new Map<string, RowChange>();
+  for await (const standing of rowStandings(pool, run)) {
+    const change = statusChange(standing, headings, changes.size);
+    if (change !== null) changes.set(change.key, change);
+    if (changes.size < target.batchSize) continue;
+    yield [...changes.values()];
+    changes.clear();
+  }
+  if (changes.size > 0) yield [...changes.values()];
+}
+
+/** The status of a new row when it is written. */
+function newRowStatus(conflicts: readonly ConflictFact[], fields: readonly FieldMapping[]): string {
+  const facts = {
+    isCopy: false,
+    conflicts,
+    waiting: null,
+    isListed: true,
+    isOutside: false,
+    deletedOn: null,
+    shown: '',
+  };
+  return rowStatus(facts, columnsOf(fields)) ?? inStep;
+}
+
+/** Null: the row shows its status. The copies of a row are one change. */
+function statusChange(
+  standing: RowStanding,
+  headings: ReadonlyMap<string, string>,
+  number: number,
+): RowChange | null {
+  const { leadId, isCopy, cells, shown } = standing;
+  const text = rowStatus(standing, headings);
+  if (text === null || sameCell(shown, text)) return null;
+  const place = leadId === null ? `row ${number}` : `${isCopy ? 'copies' : 'lead'} ${leadId.trim()}`;
+  return { kind: 'status', key: place, leadId, copies: isCopy, expect: cells, shown, text };
+}
+
+/** Batches, and how each is begun, written and stored. */
+interface BatchWriter<Batch> {
+  readonly batches: AsyncIterable<Batch>;
+  readonly begin: (db: pg.PoolClient, batch: Batch) => Promise<void>;
+  readonly changes: (batch: Batch) => Promise<readonly RowChange[]>;
+  /** Stores the outcomes of a batch. `outcomeOf`: by the key of a change. */
+  readonly commit: (batch: Batch, outcomeOf: (key: string) => RowOutcome) => Promise<void>;
+}
+
+/** Writes batches to the target, each as a whole, and stores the outcomes of one while the next is written. */
+async function writeBatches<Batch>(
+  context: StepContext,
+  run: Run,
+  { batches, begin, changes, commit }: BatchWriter<Batch>,
+): Promise<void> {
+  let storing = Promise.resolve();
+  let mark: Awaited<ReturnType<typeof markOf>>;
+  for await (const batch of batches) {
+    // Known outcomes are stored before the run stops: their transaction may not have begun yet.
+    if (context.stop.aborted) await storing;
+    context.stop.throwIfAborted();
+    await inLeasedTransaction(context, (db) => begin(db, batch));
+    const toWrite = await changes(batch);
+    mark ??= await markOf(context, run);
+    // `cut`, not `stop`: a write that has begun may end, and the target checks where it arrived.
+    const outcomes = await context.target.write(toWrite, context.cut, mark);
+    await storing;
+    await mark?.confirm();
+    const byKey = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
+    storing = commit(batch, (key) => {
+      const outcome = byKey.get(key);
+      if (outcome === undefined) throw new Error(`the target gave no outcome for ${key}`);
+      return outcome;
+    });
+    storing.catch(() => {});
+  }
+  await storing;
+}
+
+/** Writes the rows of very many new leads. Lines that were not written get an action of their own. */
+async function pushNewRows(context: StepContext, run: Run): Promise<void> {
+  const shown = context.connection.target.statusColumn === undefined ? {} : { status: inStep };
+  let pairs = 0;
+  await writeBatches(context, run, {
+    batches: newRowBatches(context, run),
+    begin: countAttempts,
+    async changes(batch) {
+      return batch.flatMap((rows) => {
+        const isRepeated = rows.attempts > 0;
+        return linesOf(rows).map(([leadId, values]): RowChange => {
+          return { kind: 'append', key: leadId, leadId, values, ...shown, isRepeated };
+        });
+      });
+    },
+    async commit(batch, outcomeOf) {
+      const lines = batch.flatMap(linesOf).map((line) => ({ line, outcome: outcomeOf(line[0]) }));
+      pairs += lines.length;
+      await commitNewRows(context, run, lines, batch);
+    },
+  });
+  if (isMany(pairs)) await analyzePairs(context.pool);
+}
+
+function linesOf({ body }: NewRows): readonly NewRow[] {
+  return body.filter((line) => line !== null);
+}
+
+/** Those that are written together. */
+async function* newRowBatches({ pool, target }: StepContext, run: Run): AsyncGenerator<readonly NewRows[]> {
+  let batch: NewRows[] = [];
+  let [count, size] = [0, 0];
+  for await (const rows of newRowsToWrite(pool, run)) {
+    const characters = charactersIn(rows.body);
+    const isFull = count + rows.body.length > target.batchSize || size + characters > mostTogether;
+    if (isFull && batch.length > 0) {
+      yield batch;
+      [batch, count, size] = [[], 0, 0];
+    }
+    batch.push(rows);
+    count += rows.body.length;
+    size += characters;
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -1,10 +1,11 @@
+import type pg from 'pg';
 import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../lib/errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
 import { repeatsHeadings } from '../core/lead/heading-line.ts';
 import { withinSize } from '../core/lead/large-record.ts';
 import { idKey, isLeadId } from '../core/lead/lead-id.ts';
-import { type Headings, headingOf } from '../core/lead/mapping.ts';
+import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
@@ -15,13 +16,14 @@ import { keepNotesBelow, newFields, notesBelow } from '../store/place-notes.ts';
 import { leadsToLookAt } from '../store/new-rows.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { TargetRow, TargetSnapshot } from '../ports/target.ts';
-import { ApartRows } from './apart-rows.ts';
-import { inLeasedTransaction, inRepeatable, policyOf, type StepContext } from './context.ts';
+import { inLeasedTransaction, policyOf, type StepContext } from './context.ts';
 import { lookAtTable, mostLeft, rememberTable, seeAsBefore, usualStatusOf } from './table-memory.ts';
 import { openScan } from './open-scan.ts';
 import { noteMade } from './which-place.ts';
-import { batchesWeighed } from './read-ahead.ts';
+import { batchesWeighed } from './concurrency.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
+import { pull } from './pull.ts';
+import { isLikeId, isNote, TablePieces } from '../core/lead/table-pieces.ts';
 
 /** Batches of rows compared together while as many are read. */
 const batchesTogether = 2;
@@ -54,7 +56,7 @@ export async function readTarget(context: StepContext, begun: Run): Promise<Run>
 }
 
 /** Reads the whole target, and keeps rows that differ from the baseline. Throws what the target throws, and `target.endless`. */
-export async function readTable(
+async function readTable(
   context: StepContext,
   run: Run,
   scan: LiveScan,
@@ -126,7 +128,8 @@ export async function readTable(
   const isKept = isWhole && merged.size === 0 && leftSize <= mostTogether;
   if (run.mode === 'sync') {
     await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, scan);
-    await inRepeatable(context, (db) => keepNotesBelow(db, run.connection, outside.below));
+    const keep = (db: pg.PoolClient) => keepNotesBelow(db, run.connection, outside.below);
+    await inLeasedTransaction(context, keep, 'repeatable');
   }
   return { ...shown, merged };
 }
@@ -173,7 +176,6 @@ class HeadingLines {
   }
 }
 
-/** The most rows that are named. */
 const mostNamed = 5;
 
 /** The numbers of rows, as the subject of a sentence. */
@@ -327,4 +329,99 @@ function keptId(text: string): string {
 function kept(cell: Cell): Cell {
   if (cell === null) return null;
   return isUnreadable(cell) ? { ...cell, unreadable: storable(cell.unreadable) } : storable(cell);
+}
+
+/**
+ * Pages through all leads, and reads a table that has a version meanwhile. The next phase reads a table that changed since,
+ * so that what people type during the scan counts, or that has no version.
+ */
+export async function scan(context: StepContext, begun: Run): Promise<Run> {
+  const { run, scan: live } = await openScan(context, begun);
+  const over = new AbortController();
+  const stop = AbortSignal.any([context.stop, over.signal]);
+  const early = readEarly({ ...context, stop }, run, live);
+  try {
+    const pulled = await pull(context, run, live);
+    const read = await early;
+    if (read === null || read.version !== (await context.target.version?.(context.stop))) return pulled;
+    return await finishReading(context, pulled, read.table, live);
+  } finally {
+    over.abort();
+    await early;
+  }
+}
+
+/** Null: the table was not read; the next phase reads it, or reports why it cannot. */
+async function readEarly(
+  context: StepContext,
+  run: Run,
+  live: LiveScan,
+): Promise<{ readonly version: string; readonly table: ReadTable } | null> {
+  // A run that is resumed again and again would read the whole table each time.
+  if (run.cursor !== null || run.pulled > 0) return null;
+  try {
+    const version = await context.target.version?.(context.stop);
+    if (version === undefined || version === null) return null;
+    // A sync has to create the columns of new fields first.
+    if ((await newFields(context.pool, run.connection, context.connection.fields)).length > 0) return null;
+    return { version, table: await readTable(context, run, live, false) };
+  } catch (error) {
+    context.log.debug({ run: run.id, err: error }, 'the table was not read while the leads were');
+    return null;
+  }
+}
+
+type Row = Pick<TargetRow, 'row' | 'leadId' | 'unreadableId' | 'standing' | 'cells'>;
+
+/** A longer piece without ids is no note, but a part of the table that lost its ids. */
+const longestNote = 1_000;
+
+/** Separates the rows of a table from rows apart, which do not become leads until they join it. */
+export class ApartRows<Shown extends Row> {
+  readonly #pieces = new TablePieces();
+  readonly #joins: (row: Shown) => boolean;
+  /** The last row within the range of the table, or added to it. */
+  #last = 0;
+  /** The rows of a piece without an id so far. */
+  #waiting: Shown[] = [];
+
+  /** `joins`: whether a row directly below the range of the table was added to it, as in programs that do not extend it. */
+  constructor(joins: (row: Shown) => boolean = () => false) {
+    this.#joins = joins;
+  }
+
+  /** Takes rows in the target's order; returns those that are decided by now. */
+  see(rows: readonly Shown[]): { readonly table: readonly Shown[]; readonly apart: readonly Shown[] } {
+    const table: Shown[] = [];
+    const apart: Shown[] = [];
+    for (const row of rows) {
+      const standing = this.#standingOf(row);
+      if (this.#pieces.begins(row.row, standing)) apart.push(...this.end());
+      const isLong = this.#waiting.length >= longestNote && standing === undefined;
+      const hasId = isLikeId(row.leadId ?? '') || row.unreadableId !== undefined || isLong;
+      const isOfTable = this.#pieces.see(row.row, hasId, standing);
+      if (isNote(row)) apart.push(withoutText(row));
+      else if (isOfTable) table.push(...this.#waiting.splice(0), row);
+      else if (standing === 'note') apart.push(withoutText(row));
+      else this.#waiting.push(row);
+    }
+    return { table, apart };
+  }
+
+  /** The rows apart at the end of the target. */
+  end(): readonly Shown[] {
+    return this.#waiting.splice(0).map(withoutText);
+  }
+
+  #standingOf(row: Shown): TargetRow['standing'] {
+    const isNext = row.standing === 'below' && row.row === this.#last + 1;
+    const standing = isNext && this.#joins(row) ? 'within' : row.standing;
+    if (standing === 'within') this.#last = row.row;
+    return standing;
+  }
+}
+
+/** A text in the id column of a row apart is no id. */
+function withoutText<Shown extends Row>(row: Shown): Shown {
+  return row.leadId === null ? row : { ...row, leadId: null };
 }

@@ -1,26 +1,23 @@
 import type pg from 'pg';
-import type { Headings } from '../core/lead/mapping.ts';
+import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import type { Problem } from '../lib/errors.ts';
-import { nothingAudited, type RunAudit } from '../core/audit/audit.ts';
+import { auditRun, nothingAudited, type RunAudit, type Unexplained } from '../core/audit/audit.ts';
 import type { ActionKind } from '../core/merge/action.ts';
 import { runPolicy } from '../review/run-policy.ts';
 import { type ActionCount, countActions, troubledActions } from '../store/actions.ts';
 import { approvalOf, editedByHand, leftOut, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
 import { countConflicts, listConflicts } from '../store/conflicts.ts';
 import { openAttempts } from '../store/intents.ts';
-import { countRecordsByOutcome, unverifiedWrites } from '../store/verifications.ts';
+import { actsOfRound, heldRecords } from '../store/verifications.ts';
 import { connectionOf } from '../store/places.ts';
 import type { ApprovedLine, Phase, Run, RunStatus } from '../store/runs.ts';
-import { auditCode, auditProblems } from './audit.ts';
 import type { Forecast } from './forecast.ts';
 import { isNote } from './which-place.ts';
-import {
-  noRecords,
-  unverifiedProblem,
-  unaccountedProblem,
-  type Verification,
-  verificationOf,
-} from './verification.ts';
+import { showCell } from '../core/lead/value.ts';
+import { auditedConditions, auditRecords } from '../store/run-sights.ts';
+import type { LeasedContext } from './context.ts';
+import { counted } from '../core/lead/counted.ts';
+import { type Act, countOutcomes, type RecordCounts } from '../core/merge/count-outcomes.ts';
 
 /** The result of a sync, to the letter of the contract (docs/architecture.md 8, `sync --json`). */
 export interface SyncReport {
@@ -58,7 +55,6 @@ export interface AppliedPlan {
   readonly stale: number;
 }
 
-/** The most problems that a report lists. */
 const maxProblems = 1000;
 
 /**
@@ -87,13 +83,19 @@ export async function buildReport(
     ({ state, round, kind }) => state === 'deferred' && round === run.round && kind !== 'create-lead',
   );
   const held = await countConflicts(db, run.connection, heldBy);
-  const byOutcome = await countRecordsByOutcome(db, run);
+  const acts = await actsOfRound(db, run);
+  const isUndo = run.undoOf !== null;
+  const byOutcome = countOutcomes(acts, await heldRecords(db, run.connection, isUndo ? run.id : null), {
+    rowsReadEqual: run.rowsReadEqual,
+    isFinished: run.phase === 'finish',
+    isUndo,
+  });
   // Where a write is not there any more the sides are not as the run left them.
   const audit = byOutcome.unexplained > 0 ? nothingAudited : found;
   const { verification, unaccounted } = verificationOf(run, byOutcome, seesAll);
-  const unverified = await unverifiedWrites(db, run, maxProblems);
+  const unverified = acts.filter(({ receipt }) => receipt === 'changed' || receipt === 'unexplained');
   const reviewed = await reviewedLines(db, run);
-  const changed = unverified.filter(({ result }) => result === 'changed').length;
+  const changed = unverified.filter(({ receipt }) => receipt === 'changed').length;
   const putOff = deferred + inDoubt + changed + reviewed.refused.length;
   const isIdle =
     idle !== null &&
@@ -107,7 +109,7 @@ export async function buildReport(
     ...run.refusals.map(({ code, message }) => ({ code: `guard.${code}`, message })),
     ...run.problems,
     ...(unaccounted === 0 ? [] : [unaccountedProblem(unaccounted, run.records)]),
-    ...unverified.map(unverifiedProblem),
+    ...unverified.slice(0, maxProblems).map(unverifiedProblem),
     ...reviewed.refused.map(staleProblem),
     ...(await heldProblems(db, run, heldBy)),
     ...(await putOffProblems(db, run)),
@@ -244,5 +246,150 @@ export function failedReport(connection: string, problem: Problem, durationMs: n
     waitedMs: 0,
     durationMs,
     receipt: noRecords,
+  };
+}
+
+/**
+ * Every record of either side, counted once by what became of it. `equal`: compared and the same, or written and read
+ * again; of an undo only its writes. `left`: differs, and is to stay so (settings, a deletion without proof yet, no line
+ * of the reviewed plan). `unexplained`: does not show what was written, or is in no other number.
+ */
+interface Verification {
+  readonly records: number;
+  readonly equal: number;
+  readonly held: number;
+  readonly putOff: number;
+  readonly left: number;
+  readonly unexplained: number;
+}
+
+/** Of a run that ended before its plan. */
+const noRecords: Verification = { records: 0, equal: 0, held: 0, putOff: 0, left: 0, unexplained: 0 };
+
+/** `seesAll`: see `RunPolicy`. `unaccounted`: records that are in no number; below 0: records counted twice. */
+function verificationOf(
+  run: Run,
+  counts: RecordCounts,
+  seesAll: boolean,
+): { readonly verification: Verification; readonly unaccounted: number } {
+  const { records } = run;
+  if (records === 0) return { verification: noRecords, unaccounted: 0 };
+  const { held, unexplained } = counts;
+  const equal = run.comparedEqual + counts.written;
+  const putOff = run.waiting + counts.putOff;
+  const left = run.leftAlone + counts.left;
+  const unaccounted = seesAll ? records - equal - held - putOff - left - unexplained : 0;
+  const verification = {
+    records,
+    equal,
+    held,
+    putOff,
+    left,
+    unexplained: unexplained + Math.max(0, unaccounted),
+  };
+  return { verification, unaccounted };
+}
+
+function unaccountedProblem(unaccounted: number, records: number): Problem {
+  const what =
+    unaccounted > 0
+      ? `${unaccounted} of ${counted(records, 'record')} could not be accounted for`
+      : `${counted(-unaccounted, 'record')} too many ${unaccounted === -1 ? 'was' : 'were'} counted of ${records}`;
+  const message = `${what}: it is not known whether both sides show the same. This is a mistake in leadsync: please report it with the log; the next run compares all of them again`;
+  return { code: 'receipt.unaccounted', message };
+}
+
+function unverifiedProblem({ kind, leadId, row, receipt }: Act): Problem {
+  return {
+    code: `receipt.${receipt}`,
+    message: receipt === 'changed' ? changedMessage(kind) : unexplainedMessage(kind),
+    ...(leadId !== null && { leadId }),
+    ...(row !== null && { row }),
+  };
+}
+
+function changedMessage(kind: ActionKind): string {
+  const side = kind === 'update-lead' ? 'lead' : 'row';
+  return `the ${side} shows something else than was written a moment before: it was edited since, or stored otherwise; the next run looks again`;
+}
+
+function unexplainedMessage(kind: ActionKind): string {
+  switch (kind) {
+    case 'create-lead':
+      return 'the service said that it created this lead, but does not show it: the next run holds its row. Clear the id in the row to have the lead created again';
+    case 'update-lead':
+      return 'the service confirmed a change of this lead, but does not show it; the next run writes it again';
+    case 'delete-lead':
+      return 'the service confirmed that this lead was deleted, but still shows it; the next run looks again';
+    default:
+      return `the row does not show what was written (${kind}): perhaps an older copy of the table was saved over it; the next run writes it again`;
+  }
+}
+
+const auditCode = 'audit.unexplained';
+
+const mostNamed = 100;
+
+/** Looks at all that differs at the end of a run that compared both sides, and was not stopped. */
+export async function audit(
+  { pool, connection }: Pick<LeasedContext, 'pool' | 'connection'>,
+  run: Run,
+): Promise<RunAudit> {
+  const { plan, leadsAlone } = runPolicy(run);
+  if (plan !== null || leadsAlone || run.refusals.length > 0) return nothingAudited;
+  const unseen = run.problems.flatMap(({ code, field }) =>
+    code === 'target.column-missing' || code === 'target.column-new' ? (field ?? []) : [],
+  );
+  const conditions = {
+    isPlan: run.mode === 'plan',
+    unseen: new Set(unseen),
+    ...(await auditedConditions(pool, run)),
+  };
+  const settings = { ...connection.sync, fields: connection.fields };
+  return auditRun(auditRecords(pool, run), settings, conditions, mostNamed);
+}
+
+/** The problems of an audit. `saysAll`: nothing else says that the run is unfinished. */
+function auditProblems(
+  { unexplained, count, isUnfinished }: RunAudit,
+  saysAll: boolean,
+  fields: Headings,
+): Problem[] {
+  const more = count - unexplained.length;
+  return [
+    ...unexplained.map((one) => unexplainedProblem(one, fields)),
+    ...(more > 0 ? [{ code: auditCode, message: `${more} more differences are not explained` }] : []),
+    ...(count === 0 && isUnfinished && saysAll
+      ? [
+          {
+            code: auditCode,
+            message: `something that differs is not done yet, and nothing names it. ${mistake}`,
+          },
+        ]
+      : []),
+  ];
+}
+
+const mistake =
+  'This is a mistake in leadsync: please report it with the log; nothing of it was lost, and the next run compares it again';
+
+function unexplainedProblem(
+  { leadId, row, name, field, lead, cell }: Unexplained,
+  fields: Headings,
+): Problem {
+  const ids = [leadId === null ? [] : `lead ${leadId}`, row === null ? [] : `row ${row}`].flat().join(', ');
+  const who = name === null ? ids : `${showCell(name)} (${ids})`;
+  const what =
+    field !== null
+      ? `${headingOf(fields, field)} of ${who} is ${showCell(lead)} in the service and ${showCell(cell)} in the table`
+      : lead === null
+        ? `${who} is in the table, and the run saw no lead of it`
+        : `${who} is in the service, and the run saw no row of it`;
+  return {
+    code: auditCode,
+    message: `${what}, and nothing in this run says why. ${mistake}`,
+    ...(leadId !== null && { leadId }),
+    ...(row !== null && { row }),
+    ...(field !== null && { field }),
   };
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
-import { LeadsyncError } from '../lib/errors.ts';
+import { explain, LeadsyncError } from '../lib/errors.ts';
 import { attemptOverAfter } from '../core/merge/match-lost-creates.ts';
 import { openAttempts } from '../store/intents.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
@@ -21,6 +21,7 @@ import {
 import {
   type Approval,
   countRequests,
+  finishRun,
   getRun,
   insertRun,
   lastRun,
@@ -32,19 +33,21 @@ import {
   type Run,
   type RunMode,
   runOfBatch,
+  type RunStatus,
   updateRun,
 } from '../store/runs.ts';
 import { beginEdits } from './requested-edits.ts';
 import { decide } from './decide.ts';
-import { endRun } from './end-run.ts';
-import { forecastSync } from './forecast.ts';
-import { pushLeads } from './push-leads.ts';
+import { type Forecast, forecastSync } from './forecast.ts';
+import { itemCodes, pushLeads } from './push-leads.ts';
 import { pushRows } from './push-rows.ts';
-import { readTarget } from './read-target.ts';
+import { readTarget, scan } from './read-target.ts';
 import { whichPlace } from './which-place.ts';
 import { verifyWrites } from './verify.ts';
-import { scan } from './scan.ts';
-import { ScanMemory } from './scan-memory.ts';
+import { ScanMemory } from './scan-bounds.ts';
+import { nothingAudited } from '../core/audit/audit.ts';
+import { releaseEdits } from '../store/requested-edits.ts';
+import { audit, buildReport, type SyncReport } from './report.ts';
 
 /**
  * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: the name of the reviewed lines that
@@ -310,4 +313,44 @@ function backoff(attempts: number, clock: Clock): number {
 /** A wait with jitter, which keeps connections from retrying together. */
 function spread(ms: number, clock: Clock): number {
   return Math.round(ms * (0.75 + clock.random() / 2));
+}
+
+/** Faults that need a person, like a refusal of the guard; by the refusal that `--allow` overrides, null: none. */
+const needsPerson: ReadonlyMap<string, string | null> = new Map([
+  ['target.header-missing', null],
+  ['target.id-column-missing', null],
+  ['target.incomplete', null],
+  ['target.emptied', null],
+  ['target.gone', 'target-gone'],
+]);
+
+/** Ends a run with its report; `fault`: what ended it. */
+async function endRun(
+  context: LeasedContext,
+  run: Run,
+  fault: LeadsyncError | null,
+  forecast?: Forecast,
+): Promise<Run> {
+  const { pool, clock } = context;
+  await resumeRun(pool, run.id);
+  const end = async (status: RunStatus, report: SyncReport): Promise<Run> => {
+    const ended = await inLeasedTransaction(context, async (db) => {
+      if (run.mode === 'edit') await releaseEdits(db, run, fault && explain(fault), itemCodes);
+      return finishRun(db, run.id, status, report);
+    });
+    context.onRun?.(context.log, ended);
+    return ended;
+  };
+  if (fault !== null && needsPerson.has(fault.code)) {
+    const refusals = [{ code: needsPerson.get(fault.code) ?? fault.code, message: explain(fault) }];
+    const stopped = await inLeasedTransaction(context, (db) => updateRun(db, run.id, { refusals }));
+    const report = await buildReport(pool, stopped, null, clock.now());
+    return end('stopped', report);
+  }
+  const current = (await getRun(pool, run.id)) ?? run;
+  const failure = fault && { code: fault.code, message: explain(fault) };
+  const audited = failure === null ? await audit(context, current) : nothingAudited;
+  const built = await buildReport(pool, current, failure, clock.now(), audited, context.connection.fields);
+  const report = forecast === undefined ? built : { ...built, forecast };
+  return end(report.status, report);
 }

@@ -1,4 +1,6 @@
 import { LeadsyncError } from '../lib/errors.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import { type ByteBudget, memoryBudget } from '../lib/byte-budget.ts';
 
 /** The most that a side may show before it counts as endless: a scan has to fit on the disk. */
 export interface ScanBounds {
@@ -42,4 +44,39 @@ export function endless(side: 'leads' | 'target', why: string): LeadsyncError {
     `${who} seems to have no end: ${why}. Reading was stopped, and nothing was changed`,
     { help: 'Look at what it shows; a smaller table, or leads.query, reduces it.' },
   );
+}
+
+/** The scan of a run, from its first page until it is planned, and the bytes that it takes of what all may take. */
+export class ScanMemory implements Disposable {
+  readonly budget: ByteBudget;
+  /** Null: it is not in memory. */
+  scan: LiveScan | null = null;
+  /** Whether the scan has both sides. */
+  isWhole = false;
+  #taken = 0;
+
+  constructor(budget = memoryBudget) {
+    this.budget = budget;
+  }
+
+  /** Whether nobody else has any of it. */
+  get isAlone(): boolean {
+    return this.budget.limit - this.budget.left <= this.#taken;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** False, and nothing is taken, when there are not as many; below 0 they are given back. */
+  take(bytes: number): boolean {
+    const isTaken = this.budget.take(bytes);
+    if (isTaken) this.#taken += bytes;
+    return isTaken;
+  }
+
+  [Symbol.dispose](): void {
+    this.budget.give(this.#taken);
+    [this.#taken, this.scan, this.isWhole] = [0, null, false];
+  }
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../lib/errors.ts';
 import { markText, readMark } from '../core/lead/table-mark.ts';
 import { judgeMark, type MarkVerdict, nonceOf } from '../core/merge/judge-mark.ts';
 import { keeperOf } from '../store/keeper.ts';
-import { acceptMark, confirmMark, intendMark, knownMarks } from '../store/marks.ts';
+import { acceptMark, confirmMark, intendMark, knownMarks } from '../store/place-notes.ts';
 import { forgetAllPairs } from '../store/baselines.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { nextRound, type Run, updateRun } from '../store/runs.ts';

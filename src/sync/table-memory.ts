@@ -1,10 +1,11 @@
+import type pg from 'pg';
 import { shortHash } from '../core/lead/content-hash.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
 import type { Run } from '../store/runs.ts';
-import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/table-reads.ts';
+import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/place-notes.ts';
 import { version } from '../lib/version.ts';
-import { inLeasedTransaction, inRepeatable, type StepContext } from './context.ts';
+import { inLeasedTransaction, type StepContext } from './context.ts';
 
 /** The most rows that do not show their baselines, pairs without a row, and asides, that a table read remembers. */
 export const mostLeft = 1_000;
@@ -62,9 +63,9 @@ export async function rememberTable(
   const rowless = scan.rowless(mostLeft);
   if (rowless === null) return;
   if (before.version !== (await context.target.version?.(context.stop))) return;
-  await inRepeatable(context, (db) =>
-    keepTableRead(db, run.connection, before.contentTag, scan.base.moves, { ...read, rowless }),
-  );
+  const keep = (db: pg.PoolClient) =>
+    keepTableRead(db, run.connection, before.contentTag, scan.base.moves, { ...read, rowless });
+  await inLeasedTransaction(context, keep, 'repeatable');
 }
 
 /**

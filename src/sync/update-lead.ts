@@ -153,7 +153,6 @@ export async function sendPatch(
   }
 }
 
-/** The result of the PATCHes of an action. */
 interface Patched {
   /** What the lead showed before. */
   readonly was: Cells;

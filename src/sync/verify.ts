@@ -7,7 +7,7 @@ import { IdSet } from '../core/lead/id-set.ts';
 import { insertActions, type NewAction } from '../store/actions.ts';
 import { storeUnmappedHashes, unreadCreates } from '../store/intents.ts';
 import { newRowsSeen, newRowsToRead, newRowsWritten, ownAction } from '../store/new-rows.ts';
-import { hasSpellings, loadSpellings, spelled } from '../store/pairs.ts';
+import { loadSpellings, spelled } from '../store/pairs.ts';
 import {
   acceptReplies,
   countUnexplained,
@@ -16,8 +16,8 @@ import {
   type VerificationResult,
   rowsToRead,
   rowsWritten,
-  storeEqual,
   storeRowsNotMet,
+  storeVerifications,
   type Written,
 } from '../store/verifications.ts';
 import { type Run, updateRun } from '../store/runs.ts';
@@ -25,8 +25,7 @@ import type { TargetRow } from '../ports/target.ts';
 import { commitFindings } from './commit.ts';
 import { inLeasedTransaction, scopeOf, type StepContext } from './context.ts';
 import { readById } from './ask-leads.ts';
-import { inLanes } from './concurrency.ts';
-import { batchesWeighed } from './read-ahead.ts';
+import { batchesWeighed, inLanes } from './concurrency.ts';
 import { rememberWritten, usualStatusOf } from './table-memory.ts';
 
 /** Batches of rows that are compared together while as many are read. */
@@ -124,7 +123,7 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   let [isExplained, isUsual] = [true, run.targetRows === 0];
   const [seenNew, changedNew] = [new IdSet(), new Set<string>()];
   const usualStatus = usualStatusOf(context);
-  const isSpelled = await hasSpellings(pool, run.connection);
+  const spellings = await loadSpellings(pool, run.connection);
   const purpose = `${run.id} ${run.round} receipt`;
   const snapshot = await target.open({ create: false, purpose }, context.stop);
   for await (const read of batchesWeighed(snapshot.rows, batchesTogether)) {
@@ -132,8 +131,6 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     const rows = new Map<string, TargetRow>();
     rowsRead += read.length;
     isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
-    const ids = isSpelled ? read.flatMap(({ leadId }) => leadId ?? []) : [];
-    const spellings = await loadSpellings(pool, run.connection, ids);
     for (const row of read) {
       const leadId = row.leadId === null ? null : spelled(spellings, row.leadId);
       if (leadId !== null && !rows.has(leadId)) rows.set(leadId, row);
@@ -179,8 +176,10 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
   }
   await inLeasedTransaction(context, async (db) => {
     const verified = [...equal.keys()].filter((index) => equal[index] === 1);
-    const actionIds = verified.map((index) => toMeet.first + index);
-    await storeEqual(db, actionIds);
+    await storeVerifications(
+      db,
+      verified.map((index) => ({ actionId: toMeet.first + index, result: 'equal' })),
+    );
     await storeRowsNotMet(db, run);
   });
 }

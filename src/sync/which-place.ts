@@ -165,7 +165,6 @@ export async function placeShared(
   return [note('shared', message)];
 }
 
-/** The notes about the place of a run. */
 export async function placeNotes(
   db: pg.PoolClient,
   placement: Placement | null,

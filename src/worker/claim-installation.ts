@@ -15,8 +15,8 @@ import {
   otherInDatabase,
   ownerOf,
   releaseDatabase,
-} from '../store/installation.ts';
-import { serviceScope } from '../store/throttles.ts';
+} from '../store/keeper.ts';
+import { serviceScope } from '../store/services.ts';
 
 /**
  * Claims the database and the queue for this installation, and renews both claims until it is disposed: two installations

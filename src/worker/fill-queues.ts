@@ -2,11 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { editJob, syncQueue, unattended } from '../../jobs/runs.ts';
 import { upkeep } from '../../jobs/upkeep.ts';
 import type { App } from '../app.ts';
-import { isSameTiming } from '../store/agreed-schedule.ts';
+import {
+  agreeSchedules,
+  isSameTiming,
+  leaveSchedules,
+  pausedSince,
+  type Schedule,
+} from '../store/connections.ts';
 import { lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
 import { repeat } from '../lib/repeat.ts';
-import { agreeSchedules, leaveSchedules, pausedSince, type Schedule } from '../store/connections.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { lastStarts, openRuns, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';

@@ -1,9 +1,14 @@
 import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { followUpField } from '../core/lead/mapping.ts';
-import { forgetConnection, forgetOldDigests, leftConnections } from '../store/forget.ts';
+import {
+  forgetConnection,
+  forgetOldDigests,
+  leftConnections,
+  prune,
+  type Pruned,
+} from '../store/retention.ts';
 import type { Queues } from '../queue/queue.ts';
-import { type Pruned, prune } from '../store/retention.ts';
 import { mailQueue } from './mail-jobs.ts';
 
 /** Days for which the data of a connection is kept after it left the configuration: it may come back. */

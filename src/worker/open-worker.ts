@@ -15,7 +15,7 @@ import { CircuitBreakers } from '../reminders/send/circuit-breakers.ts';
 import { type MailWaits, usualWaits } from '../reminders/send/mail-limits.ts';
 import type { Mailer } from '../reminders/send/mail.ts';
 import { createMailLedger, type MailLedger } from '../store/mail-ledger.ts';
-import { serviceScope } from '../store/throttles.ts';
+import { serviceScope } from '../store/services.ts';
 
 export interface WorkerApp extends App {
   readonly mailer: Mailer;
@@ -44,7 +44,7 @@ export async function openWorker(config: Config, log: Logger, telemetry?: Teleme
     queueCounts: async () => countJobs(await queues()),
     clocks: () => clockDifferences(app),
   });
-  if (config.telemetry?.metrics) await metrics.observe();
+  if (config.telemetry?.metrics) stack.use(await metrics.observe());
   const owned = stack.move();
   return {
     ...app,

@@ -10,7 +10,7 @@ import { fillQueues, keepQueuesFilled, leaveAll } from './fill-queues.ts';
 import { workMails } from './work-mails.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, LeadsyncError } from '../lib/errors.ts';
-import { assertNotMoved } from '../store/installation.ts';
+import { assertNotMoved } from '../store/keeper.ts';
 import { assertKnownSchema } from '../store/migrate.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mailHandlers } from '../../jobs/mails.ts';
 import { isQueueOutage } from '../queue/backend.ts';
 import { repeat } from '../lib/repeat.ts';
-import { forgetDeadSenders } from '../store/mail-sender.ts';
+import { forgetDeadSenders } from '../store/mail-ledger.ts';
 import { retryMails } from '../store/sending.ts';
 import { addMailJobs, mailQueue } from './mail-jobs.ts';
 import type { WorkerApp } from './open-worker.ts';

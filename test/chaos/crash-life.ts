@@ -6,7 +6,7 @@ import { Secret } from '../../src/config/secret.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { Run, RunMode } from '../../src/store/runs.ts';
-import { createThrottle } from '../../src/store/throttles.ts';
+import { createThrottle } from '../../src/store/services.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { advanceRun } from '../../src/sync/run.ts';

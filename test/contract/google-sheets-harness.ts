@@ -33,7 +33,7 @@ export interface GoogleSheetsHarness extends LocalHarness {
 
 const moment = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):00\.000Z$/;
 const shownMoment = /^(\d{4}-\d{2}-\d{2}) (\d{1,2}):(\d{2})(?::(\d{2}))?$/;
-const zone = 'Europe/Berlin';
+export const zone = 'Europe/Berlin';
 
 /** A spreadsheet of a stand-in, in a file of its own, with a key for it; quotas only when they are given. */
 export async function makeGoogleSheetsHarness(
@@ -88,13 +88,13 @@ export async function makeGoogleSheetsHarness(
   };
 }
 
-function toTyped(text: string): string {
+export function toTyped(text: string): string {
   if (!moment.test(text)) return text;
   const local = Temporal.Instant.from(text).toZonedDateTimeISO(zone).toPlainDateTime();
   return local.toString({ smallestUnit: 'minute' }).replace('T', ' ');
 }
 
-function fromShown(text: string): string {
+export function fromShown(text: string): string {
   const [, date, hour = '', minute, second = '00'] = shownMoment.exec(text) ?? [];
   if (date === undefined) return text;
   const local = Temporal.PlainDateTime.from(`${date}T${hour.padStart(2, '0')}:${minute}:${second}`);

@@ -1,6 +1,6 @@
 import { makeMsGraphHarness, msGraphHarness } from './msgraph-harness.ts';
 import { describePlace } from './place.ts';
-import { describeTargetThere } from './target.ts';
+import { describeEditedThere } from './target.ts';
 
 describePlace('on Microsoft Graph', msGraphHarness);
-describeTargetThere('csv on Microsoft Graph', makeMsGraphHarness);
+describeEditedThere('csv on Microsoft Graph', makeMsGraphHarness);

@@ -12,7 +12,7 @@ async function textOf(location: FileLocation): Promise<string | null> {
   await using file = await location.open(signal);
   if (file === null) return null;
   const parts: Buffer[] = [];
-  for await (const chunk of file.chunks(signal)) parts.push(chunk);
+  for await (const chunk of file.chunks()) parts.push(chunk);
   return Buffer.concat(parts).toString();
 }
 

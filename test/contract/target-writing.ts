@@ -190,6 +190,18 @@ export function describeWriting(name: string, makeHarness: MakeHarness, cannot: 
       }),
     );
 
+    test('reads back the same instant around a change of the clock', () =>
+      withRows(makeHarness, [headings], async (harness) => {
+        const moments = ['2026-03-29T01:00:00.000Z', '2026-10-25T01:00:00.000Z'].flatMap((change) =>
+          [-90, -30, -1, 0, 30, 90, 259_200].map((minutes) =>
+            new Date(Date.parse(change) + minutes * 60_000).toISOString(),
+          ),
+        );
+        const changes = moments.map((due) => append(due, { name: due, due }));
+        expect(await written(harness, changes)).toEqual(moments.map(() => 'done'));
+        expect((await readAll(harness.target())).map(({ cells }) => cells['due'])).toEqual(moments);
+      }));
+
     test('reads back the same text and the same instant that was written', () =>
       withRows(makeHarness, [headings], async (harness) => {
         const target = harness.target();

@@ -39,9 +39,14 @@ export function describeFileTarget(
 }
 
 /** A sample for a file on a server: what depends on the place. What a target does with its rows is tried on a local file. */
-export function describeTargetThere(name: string, makeHarness: () => Promise<LocalHarness>): void {
+export function describeTargetThere(name: string, makeHarness: MakeHarness): void {
   describePlace(name, makeHarness);
   describeWriters(name, makeHarness);
   describeNewRows(name, makeHarness);
+}
+
+/** The same, where people can be at work in the middle of something. */
+export function describeEditedThere(name: string, makeHarness: () => Promise<LocalHarness>): void {
+  describeTargetThere(name, makeHarness);
   describeMeanwhile(name, makeHarness);
 }

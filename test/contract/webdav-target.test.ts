@@ -5,7 +5,7 @@ import { webDavPlace } from '../../src/targets/webdav/webdav-file.ts';
 import { startDavServer } from '../support/dav-server.ts';
 import { type CsvHarness, makeCsvHarness } from './csv-harness.ts';
 import type { LocalHarness } from './target-harness.ts';
-import { describeTargetThere } from './target.ts';
+import { describeEditedThere } from './target.ts';
 import { makeXlsxHarness, type XlsxHarness } from './xlsx-harness.ts';
 
 /** A file that leadsync reaches over WebDAV alone, and people in its folder. */
@@ -32,7 +32,7 @@ async function served(
   };
 }
 
-describeTargetThere('csv over WebDAV', () => served(makeCsvHarness));
-describeTargetThere('xlsx over WebDAV', () =>
+describeEditedThere('csv over WebDAV', () => served(makeCsvHarness));
+describeEditedThere('xlsx over WebDAV', () =>
   served((placeOf) => makeXlsxHarness({ dates: false }, placeOf)),
 );

@@ -22,7 +22,8 @@ only while it shows what the plan saw.
 "Missed" counts complete scans of different runs in a row, the last at least \`sync.proveAfter\` after the first; one that was filtered, torn or empty does not count. A missed
 lead whose row is edited, and an unknown id, was asked for by its id and is gone; else the row is held (lead.unasked).
 "Told": its row was marked in an earlier run. An unreadable cell counts as edited. "delete.waiting": the run names what
-the next one deletes.
+the next one deletes. With \`proveAfter\` above 0m a row that
+is missed once is not written again, but reported so.
 
 ${pairTable()}
 Of several rows with one id the first counts; the others are held (row.duplicate-id).

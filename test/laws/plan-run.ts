@@ -170,7 +170,7 @@ function seenLeads(state: RunState, rowOf: ReadonlyMap<string, Row>, policy: Pol
   return seen;
 }
 
-/** What the scan says about unfinished creates, as src/sync/find-lost-creates.ts asks for it. */
+/** What the scan says about unfinished creates, as src/sync/make-plan.ts asks for it. */
 function settled(
   state: RunState,
   policy: Policy,
@@ -198,9 +198,11 @@ function settled(
     filtered: state.filtered,
   };
   const creates = runSteps(settleCreates(state.intents, facts, policy));
-  const over = new Set([...creates.abandoned, ...creates.linked]);
+  const ended = (...ends: readonly (string | undefined)[]): ReadonlySet<number> =>
+    new Set([...creates.changes].flatMap(([id, { state: end }]) => (ends.includes(end) ? [id] : [])));
+  const over = ended('abandoned', 'linked');
   const leadOf = new Map(creates.found.map(({ intent, leadId }) => [intent.id, leadId]));
-  const linked = new Set(creates.linked);
+  const linked = ended('linked');
   const made = new Map(
     creates.found.flatMap(({ intent, leadId, base }) =>
       seen.has(leadId) || linked.has(intent.id) ? [] : [[leadId, base] as const],

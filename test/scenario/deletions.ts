@@ -233,6 +233,30 @@ export const deletionScenarios: readonly Scenario[] = [
     unsettled: true,
   },
   {
+    title:
+      'a row is on the clipboard for ten minutes, with a sync every five, and its lead edited: it is not written again meanwhile',
+    sync: { proveAfter: '6h' },
+    steps: [
+      { removeRow: 'acme' },
+      waiting,
+      { minutes: 5 },
+      { lead: 'acme', set: { stage: 'won' } },
+      waiting,
+      { minutes: 5 },
+      { addRow: acmeRow },
+      { sync: { exit: 0, plan: ['update-row acme stage: new → won (lead-edited)'], did: 'updated 1 rows' } },
+      { removeRow: 'acme' },
+      waiting,
+      { minutes: 360 },
+      { sync: { exit: 0, plan: ['create-row acme (row-deleted)'], did: 'created 1 rows' } },
+    ],
+    end: {
+      leads: [change(acme, { 3: 'won' }), bolt, cord],
+      // What was written beside it by hand went with the row.
+      rows: [boltRow, cordRow, change(acme, { 3: 'won' })],
+    },
+  },
+  {
     title: 'a row is missing for six hours: its lead is deleted by the first sync after them',
     sync: { onRowDeleted: 'delete-lead', proveAfter: '6h' },
     steps: [

@@ -120,13 +120,16 @@ export function randomSettings(
   forced: Format | null,
   { stages, ignoredFields = [] }: Partial<SandboxOptions> = {},
 ): Settings {
-  const sync: Writable<Partial<ConnectionConfig['sync']>> = on.has('policies')
-    ? {
-        onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
-        onLeadDeleted: random.pick(['mark', 'keep', 'remove']),
-        onRowDeleted: random.pick(['restore', 'ignore', 'delete-lead']),
-      }
-    : {};
+  const sync: Writable<Partial<ConnectionConfig['sync']>> = {
+    ...(on.has('quick') && { proveAfter: 6 * 3_600_000 }),
+  };
+  const asks = on.has('quick') ? (['ask'] as const) : [];
+  if (on.has('policies'))
+    Object.assign(sync, {
+      onConflict: random.pick(['hold', 'leads-win', 'target-wins']),
+      onLeadDeleted: random.pick(['mark', 'keep', 'remove', ...asks]),
+      onRowDeleted: random.pick(['restore', 'ignore', 'delete-lead', ...asks]),
+    });
   const fields = on.has('directions') ? randomDirections(random, sync) : defaultFields;
   const hasBranch = on.has('moved-rows') && random.below(4) === 0;
   const settings = {

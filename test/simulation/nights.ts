@@ -53,10 +53,11 @@ export const troubles = [
   ...habits,
 ] as const;
 /**
+ * `quick`: by day, too, a sync every five minutes, while people cut rows and paste them later.
  * `restless`: many edits of few rows within seconds, among them of what a create in doubt is recognised by; not part of
  * the usual nights, for then nobody can tell which lead was made of which row (docs/guarantees.md, 3, limit).
  */
-export type Trouble = (typeof troubles)[number] | 'restless';
+export type Trouble = (typeof troubles)[number] | 'restless' | 'quick';
 
 export interface Verdict {
   readonly seed: number;
@@ -143,7 +144,8 @@ export async function simulate(
     note(`--- night ${done}`);
     await habit.begin();
     for (let count = random.below(12); count > 0; count--) await people.do(customs, 'day');
-    faults = await oneNight(scene);
+    if (on.has('quick')) faults = await quickDay(scene);
+    if (faults.length === 0) faults = await oneNight(scene);
     if (faults.length > 0) break;
     online?.recover();
     await people.putRight();
@@ -152,6 +154,7 @@ export async function simulate(
     faults = await comeToRest(scene);
     faults = [
       ...faults,
+      ...people.faults,
       ...people.mishaps.faults,
       ...(branch?.faults ?? []),
       ...(await judge(world, people, database.pool)),
@@ -190,6 +193,20 @@ interface Scene {
 const calm = { faults: [], maxLimit: 200, defaultLimit: 200 };
 
 const nobody = (): Promise<void> => Promise.resolve();
+
+/** Two hours of syncs every five minutes. What is cut is pasted by then: long before a delete is proven. */
+async function quickDay({ world, people, habit, customs, random, clock }: Scene): Promise<string[]> {
+  for (let run = 0; run < 24; run++) {
+    clock.pass(300_000);
+    if (random.below(4) === 0) await people.do(customs, 'between two syncs');
+    if (random.below(6) === 0) await people.cutOrPaste();
+    const ends = await world.live([{ name: `quick ${run}`, fate: null, tick: nobody }]);
+    const bad = ends.flatMap((end) => suspicious(end, people.mishaps.isFixed, habit));
+    if (bad.length > 0) return bad;
+  }
+  await people.paste();
+  return [];
+}
 
 async function oneNight({
   world,

@@ -6,7 +6,7 @@ import type { Branch } from './branch.ts';
 import * as grid from './grid.ts';
 import { Mishaps } from './mishaps.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, type Field, fieldNames, tokensOf } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
 import { type Side, Words } from './words.ts';
 
 /** Everybody who works on either side, and a book of what they did. */
@@ -23,6 +23,8 @@ export class People {
   readonly joined = new Map<string, string>();
   readonly mishaps: Mishaps;
   readonly #retyped = new Set<string>();
+  /** What became of a row that was moved by way of the clipboard. */
+  readonly faults: string[] = [];
   /** Fields that were held at the end of an earlier night: there either side's older word may stand. */
   readonly heldFields = new Set<string>();
   /** What both sides showed when the last night had come to rest, by company and field. */
@@ -39,6 +41,7 @@ export class People {
   readonly #sandbox: Sandbox;
   readonly #table: Table;
   readonly #trace: (event: string) => void;
+  #clipboard: { readonly headings: readonly string[]; readonly record: readonly string[] } | null = null;
   #byDay = false;
   #isHasty = false;
   #isInGap = false;
@@ -253,6 +256,43 @@ export class People {
     this.#sandbox.leads.edit(lead.id, { stage: this.openStage });
     this.#note('web', lead.companyName, 'stage', this.openStage);
     this.#trace(`opened ${lead.id} ${lead.companyName}`);
+  }
+
+  /** Moves a row by way of the clipboard: while it is there, the table lacks it. */
+  async cutOrPaste(): Promise<void> {
+    if (this.#clipboard !== null) return this.paste();
+    return this.#changeGrid((headings, records) => {
+      const at = this.#random.below(records.length);
+      const record = records[at];
+      if (record === undefined || records.length < 6 || this.mishaps.isHit(record) || this.mishaps.isFixed)
+        return;
+      const cell = (heading: string) => record[headings.indexOf(heading)] ?? '';
+      if (cell('Lead ID') === '' || entityOf(cell('Company')) === null) return;
+      records.splice(at, 1);
+      this.#clipboard = { headings, record };
+      this.#trace(`cut ${JSON.stringify(record)}`);
+    });
+  }
+
+  async paste(): Promise<void> {
+    const cut = this.#clipboard;
+    if (cut === null) return;
+    await this.#changeGrid((headings, records) => {
+      const pasted = headings.map((heading) => cut.record[cut.headings.indexOf(heading)] ?? '');
+      const idOf = (row: readonly string[]) => plainId(row[headings.indexOf('Lead ID')] ?? '');
+      const id = idOf(pasted);
+      const entity = entityOf(pasted[headings.indexOf('Company')] ?? '') ?? '';
+      if (records.some((record) => idOf(record) === id))
+        this.faults.push(`${id} was written again while its row was on the clipboard`);
+      if (
+        !this.deletedLeads.has(entity) &&
+        !this.#sandbox.leads.list().some((lead) => plainId(lead.id) === id)
+      )
+        this.faults.push(`the lead ${id} was deleted while its row was on the clipboard`);
+      records.splice(this.#random.below(records.length + 1), 0, pasted);
+      this.#clipboard = null;
+      this.#trace(`pasted ${JSON.stringify(pasted)}`);
+    });
   }
 
   /** In the morning people put right what went wrong, and tidy the table. */

@@ -25,9 +25,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'commit: the baseline of a lead moves before the PATCH was confirmed',
     file: 'src/sync/update-lead.ts',
     from: `  const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);`,
-    to: `  const { advanceBaselines } = await import('../store/baselines.ts');
-  await advanceBaselines(context.pool, context.connection.name, [
-    { leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
+    to: `  const { moveBaselines } = await import('../store/baselines.ts');
+  await moveBaselines(context.pool, context.connection.name, [
+    { to: 'agreed', leadId, values: Object.fromEntries(open.map(([field, { to }]) => [field, to as never])) },
   ]);
   const { lead: after, isWhole } = await patch(context, action, body, refused, pushing);`,
   },
@@ -37,15 +37,15 @@ export const plantedBugs: readonly PlantedBug[] = [
     from: `    begin: (db, actions) => recordBegun(db, actions),`,
     to: `    async begin(db, actions) {
       await recordBegun(db, actions);
-      const { advanceBaselines } = await import('../store/baselines.ts');
+      const { moveBaselines } = await import('../store/baselines.ts');
       const { writtenCells } = await import('../store/actions.ts');
       const { readable } = await import('../core/lead/value.ts');
-      await advanceBaselines(
+      await moveBaselines(
         db,
         run.connection,
         actions
           .filter(({ kind }) => kind === 'update-row' || kind === 'create-row')
-          .map((action) => ({ leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
+          .map((action) => ({ to: 'agreed' as const, leadId: action.leadId ?? '', values: readable(writtenCells(action.changes)) })),
       );
     },`,
   },
@@ -87,7 +87,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'deletion: done without a 404',
-    file: 'src/sync/delete-lead.ts',
+    file: 'src/sync/push-leads.ts',
     from: `  if (lead !== null) {`,
     to: `  if (lead !== null && context.connection.name === '') {`,
   },
@@ -112,8 +112,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'holds: released by each run',
     file: 'src/store/conflicts.ts',
-    from: `actionBatches(db, run, 'hold',`,
-    to: `actionBatches(db, run, 'none',`,
+    from: `openActions(db, run, ['hold'])`,
+    to: `openActions(db, run, [])`,
   },
   {
     name: 'history: what the loser of a policy typed is not kept',
@@ -124,7 +124,7 @@ async function notRecorded(`,
   },
   {
     name: 'status column: what it says is not corrected',
-    file: 'src/sync/show-status.ts',
+    file: 'src/sync/push-rows.ts',
     from: `if (text === null || sameCell(shown, text)) return null;`,
     to: `if (text === null || shown !== '') return null;`,
   },

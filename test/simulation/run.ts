@@ -33,7 +33,7 @@ const { values } = parseArgs({
 });
 const on = values.with
   .split(',')
-  .filter((name): name is Trouble => [...troubles, 'restless'].some((known) => known === name));
+  .filter((name): name is Trouble => [...troubles, 'restless', 'quick'].some((known) => known === name));
 const format = formats.find((name) => name === values.format);
 if (values.format !== undefined && format === undefined) throw new Error(`no format ${values.format}`);
 const each = Number(values.each);

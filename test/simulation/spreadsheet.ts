@@ -8,7 +8,7 @@ import {
   startSheetsSandbox,
 } from '../stand-ins/google-sheets/sheets-sandbox.ts';
 import { openGoogleAccount } from '../../src/targets/google-sheets/google-account.ts';
-import { createWriteJournal } from '../../src/store/unsettled-writes.ts';
+import { createWriteJournal } from '../../src/store/connections.ts';
 import type { GoogleSheetsOptions, WriteJournal } from '../../src/targets/google-sheets/sheets-api.ts';
 import { createGoogleSheetsTarget } from '../../src/targets/google-sheets/google-sheets-target.ts';
 import type { Random } from '../../src/demo/random.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agreeOn, type KnownSchedule } from '../../src/store/agreed-schedule.ts';
+import { agreeOn, type KnownSchedule } from '../../src/store/connections.ts';
 
 /** Minute, worker, the pattern that it has (null: it stops), and the one that is right then. */
 type Step = readonly [number, string, string | null, string | null];

@@ -14,8 +14,13 @@ import {
   problemsOf,
   clearedForMs,
 } from '../../src/alerts/problems-of.ts';
-import type { ConnectionFacts, FailedRun } from '../../src/store/alert-facts.ts';
-import type { AlertKind, AlertProblem, OpenAlert } from '../../src/store/alerts.ts';
+import type {
+  AlertKind,
+  AlertProblem,
+  ConnectionFacts,
+  FailedRun,
+  OpenAlert,
+} from '../../src/store/alerts.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { createProgram } from '../../src/cli/program.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RowStanding } from '../../src/core/lead/table-pieces.ts';
-import { ApartRows } from '../../src/sync/apart-rows.ts';
+import { ApartRows } from '../../src/sync/read-target.ts';
 
 const id = (sign: string): string | null =>
   sign === '-' || sign === '~' ? null : sign === '!' ? 'Total: 2 customers' : `id-${sign}`;

@@ -31,6 +31,23 @@ describe('mistakes in the file', () => {
       [at(5, 'alerts', 'without one of them alerts go nowhere', 'a mapping')],
     ],
     [
+      'a network wider than its kind of address, and an empty name',
+      connection('statusPage: { trustedProxy: [10.0.0.0/33, "fd00::/129"], deciders: [""] }'),
+      [
+        at(5, 'statusPage.trustedProxy[0]', 'IP address', '"10.0.0.0/33"'),
+        at(5, 'statusPage.trustedProxy[1]', 'IP address', '"fd00::/129"'),
+        at(5, 'statusPage.deciders[0]', 'must be a name', '""'),
+      ],
+    ],
+    [
+      'lists of nothing',
+      connection('    fields: { stage: { column: Stage, values: [] } }\nstatusPage: { trustedProxy: [] }'),
+      [
+        at(5, `${a}.fields.stage.values`, 'at least one', 'a list'),
+        at(6, 'statusPage.trustedProxy', 'at least one', 'a list'),
+      ],
+    ],
+    [
       'reminders to nobody',
       connection('    reminders:\n      from: a@b.c'),
       [at(5, `${a}.reminders.to`, 'is missing')],

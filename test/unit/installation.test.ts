@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSameInstallation } from '../../src/store/installation.ts';
+import { isSameInstallation } from '../../src/store/keeper.ts';
 
 const one = {
   machine: 'a',

@@ -22,11 +22,11 @@ const noCodes = /\.(?:md|ts|js|xlsx|csv|yaml|chat|key)$/;
 /** Codes that are put together of a word and one of several: where, and of what. */
 const composed: Readonly<Record<string, (text: string) => readonly string[]>> = {
   'src/cli/plan-file.ts usage.plan-': (text) => all(text, /refused\(\s*'([a-z-]+)'/g),
-  'src/sync/verification.ts receipt.': () => ['changed', 'unexplained'],
+  'src/sync/report.ts receipt.': () => ['changed', 'unexplained'],
   'src/sync/report.ts guard.': () => [
     ...guardCodes,
     ...Object.values(copyCodes),
-    ...all(textOf('src/sync/end-run.ts'), /\['([a-z.-]+)', null\]/g),
+    ...all(textOf('src/sync/run.ts'), /\['([a-z.-]+)', null\]/g),
   ],
   'src/sync/requested-edits.ts edit.': () => ['conflict', 'failed'],
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readAhead } from '../../src/sync/read-ahead.ts';
+import { readAhead } from '../../src/sync/concurrency.ts';
 
 /** Numbers from 0 on; `taken` are those that were asked for. */
 function numbers(count: number, taken: number[] = [], fault?: Error) {

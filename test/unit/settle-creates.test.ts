@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import type { Cells } from '../../src/core/lead/value.ts';
+import type { Cells, Values } from '../../src/core/lead/value.ts';
 import type { LooseRow } from '../../src/core/merge/difference.ts';
 import type { CreateMatch, Intent } from '../../src/core/merge/match-lost-creates.ts';
 import { type SettledCreates, settleCreates } from '../../src/core/merge/settle-creates.ts';
@@ -14,20 +14,31 @@ function row(number: number, cells: Cells = acme, unreadableId: string | null = 
 }
 
 interface Scan {
-  readonly match: CreateMatch;
+  /** Null: nothing is known of it. */
+  readonly match: CreateMatch | null;
   readonly one?: Intent;
   readonly loose?: readonly LooseRow[];
   /** What lead L shows; it is in no list without. */
   readonly lead?: Cells;
+  /** It is a pair with this baseline. */
+  readonly base?: Values;
   readonly isInRow?: boolean;
   readonly filtered?: boolean;
 }
 
-function settle({ match, one = intent(), loose = [row(2)], lead, isInRow, filtered }: Scan): SettledCreates {
+function settle({
+  match,
+  one = intent(),
+  loose = [row(2)],
+  lead,
+  base,
+  isInRow,
+  filtered,
+}: Scan): SettledCreates {
   const facts = {
-    matches: new Map([[one.id, match]]),
+    matches: new Map(match === null ? [] : [[one.id, match]]),
     leads: new Map(lead === undefined ? [] : [['L', lead]]),
-    bases: new Map(),
+    bases: new Map(base === undefined ? [] : [['L', base]]),
     hasRow: () => isInRow === true,
     loose,
     scan: proof,
@@ -37,17 +48,14 @@ function settle({ match, one = intent(), loose = [row(2)], lead, isInRow, filter
 }
 
 const ofL = found('L') as CreateMatch;
+const created = { state: 'created', leadId: 'L' };
 const two = { kind: 'ambiguous', candidates: ['L', 'M'] } as const;
 const nobody = { kind: 'unrecognised' } as const;
 const wait = { kind: 'wait' } as const;
 
 describe('what becomes of an unfinished create', () => {
   const told = (settled: SettledCreates): unknown => ({
-    ...Object.fromEntries(
-      (['linked', 'abandoned', 'unseen', 'offered'] as const).flatMap((end) =>
-        settled[end].length > 0 ? [[end, settled[end]]] : [],
-      ),
-    ),
+    ...settled.changes.get(1),
     ...(settled.rowless.length > 0 && { rowless: settled.rowless.map(({ leadId }) => leadId) }),
     ...(settled.actions.length > 0 && {
       actions: settled.actions.map(({ kind, leadId, row: on }) => `${kind} ${leadId ?? '-'} ${on}`),
@@ -56,10 +64,26 @@ describe('what becomes of an unfinished create', () => {
   });
 
   test.each<[string, Scan, object]>([
-    ['its lead and its row', { match: ofL, lead: acme }, { actions: ['link L 2'], taken: ['L', 2] }],
-    ['its id is in a row', { match: ofL, lead: acme, isInRow: true }, { linked: [1], taken: [] }],
-    ['its row is gone', { match: ofL, lead: acme, loose: [] }, { abandoned: [1], rowless: ['L'], taken: [] }],
-    ['the id of its row is unreadable', { match: ofL, loose: [row(2, acme, '#N/A')] }, { taken: ['L'] }],
+    [
+      'its lead and its row',
+      { match: ofL, lead: acme },
+      { ...created, actions: ['link L 2'], taken: ['L', 2] },
+    ],
+    [
+      'its id is in a row',
+      { match: ofL, lead: acme, isInRow: true },
+      { ...created, state: 'linked', taken: [] },
+    ],
+    [
+      'its row is gone',
+      { match: ofL, lead: acme, loose: [] },
+      { ...created, state: 'abandoned', rowless: ['L'], taken: [] },
+    ],
+    [
+      'the id of its row is unreadable',
+      { match: ofL, loose: [row(2, acme, '#N/A')] },
+      { ...created, taken: ['L'] },
+    ],
     [
       'several rows look like it',
       {
@@ -67,24 +91,37 @@ describe('what becomes of an unfinished create', () => {
         lead: acme,
         loose: [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })],
       },
-      { actions: ['hold - 2'], taken: ['L', 2, 3] },
+      { ...created, actions: ['hold - 2'], taken: ['L', 2, 3] },
     ],
-    ['several leads', { match: two }, { offered: [1], actions: ['hold - 2'], taken: ['L', 'M', 2] }],
-    ['several leads, no row', { match: two, loose: [] }, { offered: [1], abandoned: [1], taken: [] }],
-    ['no lead, though it was made', { match: nobody }, { unseen: [1], actions: ['hold - 2'], taken: [2] }],
-    ['no lead yet', { match: wait }, { unseen: [1], taken: [2] }],
-    ['no lead yet, no row', { match: wait, loose: [] }, { unseen: [1], taken: [] }],
+    ['several leads', { match: two }, { scansWithoutIt: 0, actions: ['hold - 2'], taken: ['L', 'M', 2] }],
     [
-      'a filter hides it',
-      { match: wait, filtered: true },
-      { unseen: [1], actions: ['hold - 2'], taken: [2] },
+      'several leads, no row',
+      { match: two, loose: [] },
+      { scansWithoutIt: 0, state: 'abandoned', taken: [] },
+    ],
+    [
+      'no lead, though it was made',
+      { match: nobody },
+      { scansWithoutIt: 1, actions: ['hold - 2'], taken: [2] },
+    ],
+    ['no lead yet', { match: wait }, { scansWithoutIt: 1, taken: [2] }],
+    ['no lead yet, no row', { match: wait, loose: [] }, { scansWithoutIt: 1, taken: [] }],
+    ...[wait, null].map((match): [string, Scan, object] => [
+      match === null ? 'nobody looked for it' : 'a filter hides it',
+      { match, filtered: true },
+      { scansWithoutIt: 1, actions: ['hold - 2'], taken: [2] },
+    ]),
+    [
+      'a filter hides it, no row',
+      { match: wait, filtered: true, loose: [] },
+      { scansWithoutIt: 1, state: 'abandoned', taken: [] },
     ],
     [
       'the service may still act',
       { match: wait, filtered: true, one: intent({ attemptedAt: proof.startedAt }) },
       { taken: [2] },
     ],
-    ['certainly not made', { match: { kind: 'again' } }, { abandoned: [1], taken: [] }],
+    ['certainly not made', { match: { kind: 'again' } }, { state: 'abandoned', taken: [] }],
   ])('%s', (_, scan, expected) => {
     expect(told(settle(scan))).toEqual(expected);
   });
@@ -96,7 +133,8 @@ describe('what becomes of an unfinished create', () => {
       { kind: 'link', leadId: 'L', row: 4, intentId: 1, reason: 'settled-create' },
       { kind: 'update-lead', leadId: 'L', changes: { stage: { to: 'won' } } },
     ]);
-    expect(settled.seen).toEqual([{ intentId: 1, row: edited }]);
+    expect(settled.actions[1]).not.toHaveProperty('intentId');
+    expect(settled.changes.get(1)).toMatchObject({ row: edited });
   });
 
   test('row and lead agree on what was sent and the lead shows', () => {
@@ -109,8 +147,32 @@ describe('what becomes of an unfinished create', () => {
     expect(settle({ match: ofL, one, lead: { companyName: 'Other', stage: 'won' } }).found).toMatchObject([
       { base: acme },
     ]);
+    // What the lead does not show, the service may never have taken.
+    const shown = settle({ match: ofL, one, lead: { companyName: 'Other', stage: null } });
+    expect(shown.found[0]?.base).toEqual({ companyName: 'Acme' });
     expect(settle({ match: ofL, one }).found).toMatchObject([{ base: acme }]);
-    expect(settle({ match: ofL }).found).toMatchObject([{ base: {} }]);
+    expect(settle({ match: ofL }).found).toMatchObject([{ base: {}, isPair: false }]);
+  });
+
+  test('of a pair row and lead agree on its baseline', () => {
+    const base = { companyName: 'Acme', stage: 'lost' };
+    expect(settle({ match: ofL, lead: acme, base }).found).toMatchObject([{ base, isPair: true }]);
+  });
+
+  test('a create whose id is in a row lays no claim to a row that another one may have made', () => {
+    const edited = row(3, { ...acme, stage: 'won' });
+    const facts = {
+      matches: new Map([1, 2].map((id) => [id, found(String(id)) as CreateMatch])),
+      leads: new Map(['1', '2'].map((leadId) => [leadId, acme])),
+      bases: new Map(),
+      hasRow: (leadId: string) => leadId === '1',
+      loose: [edited],
+      scan: proof,
+      filtered: false,
+    };
+    const settled = runSteps(settleCreates([intent(), intent({ id: 2 })], facts, policy()));
+    expect(settled.changes.get(1)).toMatchObject({ state: 'linked' });
+    expect(settled.actions).toMatchObject([{ kind: 'link', leadId: '2', row: 3, intentId: 2 }, {}]);
   });
 
   const many = { kind: 'ambiguous', candidates: ['L', 'M', 'N', 'O', 'P', 'Q', 'R'] } as const;
@@ -149,8 +211,8 @@ describe('what becomes of an unfinished create', () => {
   });
 
   test('a row that is as it was is not noted again, and several that may be it neither', () => {
-    expect(settle({ match: ofL, lead: acme }).seen).toEqual([]);
+    expect(settle({ match: ofL, lead: acme }).changes.get(1)).not.toHaveProperty('row');
     const loose = [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })];
-    expect(settle({ match: ofL, lead: acme, loose }).seen).toEqual([]);
+    expect(settle({ match: ofL, lead: acme, loose }).changes.get(1)).not.toHaveProperty('row');
   });
 });

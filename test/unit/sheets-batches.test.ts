@@ -114,7 +114,7 @@ test('batches keep all rows in order, each under 2 MB as JSON and not over the n
           row.map((cell, column) => [column, cell] as const),
         ),
       );
-      const batches = inBatches(all, most);
+      const batches = [...inBatches(all, most)];
       expect(batches.flat()).toEqual(all);
       for (const batch of batches) {
         expect(batch.length).toBeLessThanOrEqual(most);

@@ -4,7 +4,7 @@ import { mostTogether } from '../../src/core/lead/text-size.ts';
 import { LiveScan } from '../../src/core/merge/live-scan.ts';
 import { Baselines, digestMark } from '../../src/core/merge/loaded-baselines.ts';
 import type { Queryable } from '../../src/store/database.ts';
-import { sights } from '../../src/store/differences.ts';
+import { sightsOf } from '../../src/store/differences.ts';
 
 const fields: readonly FieldMapping[] = [
   { field: 'note', column: 'Note', type: 'text', direction: 'two-way' },
@@ -26,7 +26,7 @@ async function mostAtOnce(scan: LiveScan): Promise<number> {
     return Promise.resolve({ rows: [] });
   };
   const db = { query } as unknown as Queryable;
-  for await (const _ of sights(db, { id: 1, connection: 'c' }, scan));
+  for await (const _ of sightsOf(db, { id: 1, connection: 'c' }, scan));
   return most;
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { actionKinds } from '../../src/core/merge/action.ts';
 import { actionStates } from '../../src/store/actions.ts';
 import { reminderStates } from '../../src/store/mails.ts';
-import { matchStates } from '../../src/store/matches.ts';
+import { matchStates } from '../../src/store/held.ts';
 import { editStates } from '../../src/store/requested-edits.ts';
 import { phases, runModes, runStatuses } from '../../src/store/runs.ts';
 

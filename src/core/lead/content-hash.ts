@@ -34,14 +34,10 @@ export function valueHash(value: Value): string {
   return shortHash(canonical(value) ?? '').slice(0, 11);
 }
 
-/** Whether any cell is unreadable: such a record equals no other. */
-export function hasUnreadable(cells: Cells, fields: readonly FieldMapping[]): boolean {
-  return fields.some((mapping) => isUnreadable(cells[mapping.field]));
-}
-
-/** As `hashContent`, or null when a cell is unreadable. */
+/** As `hashContent`, or null when a cell is unreadable: such a record equals no other. */
 export function readableFingerprint(cells: Cells, fields: readonly FieldMapping[]): string | null {
-  return hasUnreadable(cells, fields) ? null : hashContent(cells, fields);
+  const isAnyUnreadable = fields.some(({ field }) => isUnreadable(cells[field]));
+  return isAnyUnreadable ? null : hashContent(cells, fields);
 }
 
 /** A hash of the lead's fields that have no column; empty fields count as absent. */

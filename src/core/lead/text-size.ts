@@ -25,16 +25,17 @@ export function charactersIn(value: unknown): number {
   return sum;
 }
 
-/** Cuts items into batches of at most `most` items and, but for single larger ones, `mostTogether` characters. */
+/** Cuts items into batches of at most `most` items and, but for single larger ones, of `mostSize`. */
 export function* batchesBySize<T>(
   items: Iterable<T>,
   most: () => number,
   sizeOf: (item: T) => number = charactersIn,
+  mostSize = mostTogether,
 ): Generator<T[]> {
   let [batch, size]: [T[], number] = [[], 0];
   for (const item of items) {
     const its = sizeOf(item);
-    if (batch.length >= most() || (batch.length > 0 && size + its > mostTogether)) {
+    if (batch.length >= most() || (batch.length > 0 && size + its > mostSize)) {
       yield batch;
       [batch, size] = [[], 0];
     }

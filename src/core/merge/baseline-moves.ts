@@ -1,5 +1,6 @@
 import { sameCell, type Value, type Values } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
+import type { Absences } from './difference.ts';
 import { putsBack, reopenedBases } from './put-back.ts';
 
 /** An action that was carried out, as far as the other side confirmed it. */
@@ -16,7 +17,9 @@ export interface Confirmed {
 
 /**
  * What becomes of the baseline of one lead. `reopened`: undefined where the two sides were never in step; `cleared`: the
- * lead never had a row, or the row never had a lead; `forgotten`: the pair itself goes.
+ * lead never had a row, or the row never had a lead; `forgotten`: the pair itself goes; `placed`: its row stands there now;
+ * `present`: its row was just written, so what scans before did not see of it says nothing of a deletion; `missed`: how often a
+ * scan missed it by now; `known`: a lead of the scan is remembered though it has no row yet.
  */
 export type BaselineMove = { readonly leadId: string } & (
   | { readonly to: 'agreed'; readonly values: Values; readonly row?: number | undefined; readonly had?: Had }
@@ -25,8 +28,15 @@ export type BaselineMove = { readonly leadId: string } & (
       readonly values: Readonly<Record<string, Value | undefined>>;
       readonly had?: Had;
     }
-  | { readonly to: 'lead-deleted' | 'cleared' | 'forgotten' }
+  | { readonly to: 'placed'; readonly row: number }
+  | { readonly to: 'missed' | 'known'; readonly missed: Missed; readonly row?: number | undefined }
+  | { readonly to: 'lead-deleted' | 'cleared' | 'forgotten' | 'present' }
 );
+
+/** How often each side was missed in a row until a run, and since when (epoch ms). */
+interface Missed extends Pick<Absences, 'lead' | 'row' | 'since'> {
+  readonly run: number;
+}
 
 /** By side the fields in which it showed what the baseline moves to when the run read it: the run did not change it there. */
 export interface Had {

@@ -10,9 +10,6 @@ import type { Asked } from './unlisted.ts';
 /** What a side has shown of a pair so far. */
 const [notMet, asBase, moved] = [0, 1, 2] as const;
 
-/** What a scan makes of a lead: `again`: it was met before in this scan, and the last sight counts. */
-export type LeadSight = 'as-base' | 'moved' | 'new' | 'again';
-
 /** How the rows of a target are compared. */
 export interface RowSeeing {
   /** A field without a column is in no row: then rows are not as in the baseline, whatever they show. */
@@ -36,7 +33,7 @@ export interface LeadCheckpoint {
 }
 
 /** What an aside takes of the heap, roughly. */
-const bytesOf = ({ leadId, place }: Aside): number => 2 * (leadId.length + place.length) + 200;
+const asideBytes = 300;
 
 /** Compares each record of both sides as it comes, and knows what was met, and what the others show. */
 export class LiveScan {
@@ -74,17 +71,17 @@ export class LiveScan {
     this.#spellings = new Records(reserve);
   }
 
-  seeLead(leadId: string, cells: Cells): LeadSight {
+  /** Whether it was met before in this scan; the last sight counts. */
+  seeLead(leadId: string, cells: Cells): boolean {
     this.spell(leadId);
     const n = this.base.find(leadId);
     const isAgain = n < 0 ? this.#shown.find(leadId) >= 0 : this.#leads[n] !== notMet;
-    if (n < 0 || isAgain || !this.base.isShown(n, cells)) {
-      this.#keep(leadId, n, cells);
-      return isAgain ? 'again' : n < 0 ? 'new' : 'moved';
+    if (isAgain || !this.base.isShown(n, cells)) this.#keep(leadId, n, cells);
+    else {
+      this.#leads[n] = asBase;
+      this.#met.push(this.base.pairId(n));
     }
-    this.#leads[n] = asBase;
-    this.#met.push(this.base.pairId(n));
-    return 'as-base';
+    return isAgain;
   }
 
   /** A lead was read by its id, and counts as it was then. */
@@ -119,7 +116,6 @@ export class LiveScan {
 
   /** An id of a table, in the service's spelling where that is known. */
   spelled(id: string): string {
-    if (!this.isSpelled) return id;
     const key = idKey(id);
     const n = this.#spellings.find(key);
     return n < 0 ? key : this.#spellings.text(n);
@@ -142,29 +138,20 @@ export class LiveScan {
   /** All rows show their baselines where they stood, but for those of `others`, which are not met yet. */
   meetRowsBut(others: Iterable<string>): void {
     this.#rows.fill(asBase);
-    for (const leadId of others) {
-      const n = this.base.find(leadId);
-      if (n >= 0) this.#rows[n] = notMet;
-    }
+    // Of no pair: -1, which is no place of the array.
+    for (const leadId of others) this.#rows[this.base.find(leadId)] = notMet;
   }
 
-  /** Gives rows that were read before their leads were the service's spelling of their ids. */
+  /** Gives rows that were read before their leads were the service's spelling of their ids. Of pairs it is known before. */
   respellRows(): void {
-    for (let nth = 0; nth < this.#spellings.size; nth++) {
-      const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
-      if (!this.#shownRows.has(key)) continue;
-      const n = this.base.find(leadId);
-      this.#shownRows.respell(key, leadId, this.#rows[n] === asBase);
-      if (n >= 0 && this.#rows[n] === notMet) this.#rows[n] = moved;
-    }
+    for (let nth = 0; nth < this.#spellings.size; nth++)
+      this.#shownRows.respell(this.#spellings.id(nth), this.#spellings.text(nth));
     this.#shownRows.respellCopies();
   }
 
   seeAsides(asides: readonly Aside[]): void {
-    for (const one of asides) {
-      this.#reserve(bytesOf(one));
-      this.#asides.push(one);
-    }
+    this.#reserve(asideBytes * asides.length);
+    for (const one of asides) this.#asides.push(one);
   }
 
   mergeRows(merged: ReadonlyMap<number, MergedPlace>): void {
@@ -195,8 +182,8 @@ export class LiveScan {
     const ranges = checkpoints.flatMap((one) => one.asBase).toSorted(([a], [b]) => a - b);
     for (let n = 0; n < this.base.size; n++) {
       const id = this.base.pairId(n);
-      const [first, count] = ranges[lastBefore(ranges, id)] ?? [0, 0];
-      if (id < first + count) this.#leads[n] = asBase;
+      const range = lastBefore(ranges, id);
+      if (range !== undefined && id < range[0] + range[1]) this.#leads[n] = asBase;
     }
     for (const { cursors, asked } of checkpoints) {
       this.useCursors(cursors);
@@ -224,7 +211,7 @@ export class LiveScan {
     this.#shownRows.free();
     this.#shownRows = new ShownRows(this.base.fields, this.#reserve);
     this.#rows = new Uint8Array(this.base.size);
-    for (const one of this.#asides) this.#reserve(-bytesOf(one));
+    this.#reserve(-asideBytes * this.#asides.length);
     this.#asides = [];
     this.#merged = new Map();
   }
@@ -269,15 +256,14 @@ export class LiveScan {
   /** The sides on which the scan missed a pair; of any other lead none. */
   missed(leadId: string): { readonly lead: boolean; readonly row: boolean } {
     const n = this.base.find(leadId);
-    return { lead: n >= 0 && this.#leads[n] === notMet, row: n >= 0 && this.#rows[n] === notMet };
+    return { lead: this.#leads[n] === notMet, row: this.#rows[n] === notMet };
   }
 
   /** Where the row of a pair went that the scan missed. */
   merged(leadId: string): MergedPlace | null {
     const n = this.base.find(leadId);
-    const place = n >= 0 && this.#rows[n] === notMet ? this.base.row(n) : null;
-    const into = place === null ? undefined : this.#merged.get(place);
-    return into === undefined ? null : { row: into.row, message: into.message };
+    const place = this.#rows[n] === notMet ? this.base.row(n) : null;
+    return place === null ? null : (this.#merged.get(place) ?? null);
   }
 
   asked(leadId: string): Asked | null {
@@ -326,17 +312,15 @@ export class LiveScan {
   differing(ofRows = false): readonly string[] {
     const ids = new Set<string>();
     if (!ofRows) for (const leadId of this.leads()) if (!this.isPlain(leadId)) ids.add(leadId);
-    for (const leadId of this.#shownRows.ids()) if (this.row(leadId)?.cells !== null) ids.add(leadId);
+    for (const leadId of this.#shownRows.otherIds()) ids.add(leadId);
     for (const { leadId, row } of this.absent()) if (row || !ofRows) ids.add(leadId);
     return [...ids].toSorted();
   }
 
   /** The leads that the list lacks, with a row that is not as it was, in their order; without those that were asked for. */
   unlistedRows(): readonly string[] {
-    const ids = [...this.#shownRows.ids()].filter(
-      (leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId) && this.row(leadId)?.cells !== null,
-    );
-    return ids.toSorted();
+    const ids = [...this.#shownRows.otherIds()];
+    return ids.filter((leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId)).toSorted();
   }
 
   /** How many pairs show their baselines, on either side. */
@@ -381,13 +365,13 @@ export class LiveScan {
   }
 }
 
-/** The last range that begins at an id or before it; -1: none does. */
-function lastBefore(ranges: readonly PairRange[], id: number): number {
+/** The last range that begins at an id or before it. */
+function lastBefore(ranges: readonly PairRange[], id: number): PairRange | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((ranges[middle]?.[0] ?? Infinity) <= id) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
+  return ranges[low - 1];
 }

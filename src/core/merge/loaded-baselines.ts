@@ -18,6 +18,8 @@ export interface LoadedPair {
   readonly isDeleted: boolean;
 }
 
+const [settled, deleted] = [1, 2];
+
 /** The pairs of a place, by ordinals: their order when they were loaded. */
 export class Baselines {
   /** How often pairs had moved when they were loaded (see the schema). */
@@ -26,7 +28,7 @@ export class Baselines {
   readonly #records: Records;
   #pairIds = new Float64Array(1_024);
   #rows = new Float64Array(1_024);
-  /** 1: settled; 2: deleted. */
+  /** Of each `settled`, `deleted`, or neither. */
   #flags = new Uint8Array(1_024);
 
   constructor(fields: readonly FieldMapping[], moves = 0, reserve?: Reserve) {
@@ -49,7 +51,7 @@ export class Baselines {
     }
     this.#pairIds[n] = pair.id;
     this.#rows[n] = pair.row ?? -1;
-    this.#flags[n] = Number(pair.isSettled) + 2 * Number(pair.isDeleted);
+    this.#flags[n] = pair.isDeleted ? deleted : pair.isSettled ? settled : 0;
   }
 
   /** -1: the lead is no pair. */
@@ -82,12 +84,12 @@ export class Baselines {
   }
 
   isDeleted(n: number): boolean {
-    return (this.#flags[n] ?? 0) >= 2;
+    return this.#flags[n] === deleted;
   }
 
   /** Whether a record shows the baseline in every field that it has, and nothing else is to be decided. */
   isShown(n: number, cells: Cells): boolean {
-    if (this.#flags[n] !== 1) return false;
+    if (this.#flags[n] !== settled) return false;
     const text = recordText(cells, this.fields);
     if (this.#records.hasText(n, text)) return true;
     const known = this.#records.text(n);
@@ -101,8 +103,8 @@ export class Baselines {
     const values = JSON.parse(text) as readonly (Value | 0)[];
     return Object.fromEntries(
       this.fields.flatMap(({ field }, nth) => {
-        const value = values[nth];
-        return value === 0 || value === undefined ? [] : [[field, value]];
+        const value = values[nth] ?? null;
+        return value === 0 ? [] : [[field, value]];
       }),
     );
   }

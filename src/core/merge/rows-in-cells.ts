@@ -14,7 +14,7 @@ export interface RowInCell extends Aside {
 export function rowsInCells(scan: LiveScan): readonly RowInCell[] {
   const found = new Map<string, RowInCell>();
   for (const aside of scan.asides) {
-    const leadId = aside.leadId === '' ? '' : scan.spelled(aside.leadId);
+    const leadId = scan.spelled(aside.leadId);
     if (leadId !== '' && !isInNoRow(scan, leadId, aside.kind)) continue;
     const hadRow = scan.base.wasInStep(scan.base.find(leadId));
     found.set(JSON.stringify([aside.place, leadId, aside.kind]), { ...aside, leadId, hadRow });

@@ -33,15 +33,24 @@ export interface SettledCreates {
     readonly base: Values;
     readonly isPair: boolean;
   }[];
-  /** The current cells of rows edited since their create began, by which the next scan recognises them. */
-  readonly seen: { readonly intentId: number; readonly row: Cells }[];
-  /** Intents whose lead's id is in a row: written before a crash, or by a person. */
-  readonly linked: number[];
-  readonly abandoned: number[];
-  readonly unseen: number[];
-  /** Intents whose lead may be one of several in the scan. */
-  readonly offered: number[];
-  readonly weight: number;
+  /** What becomes of each, by its number. */
+  readonly changes: ReadonlyMap<number, IntentChange>;
+}
+
+/** What becomes of a create that was begun; the rest stays as it is. */
+export interface IntentChange {
+  /** `created`: its lead is known. `linked`: the row has the id. `abandoned`: it was certainly not made, or its row is gone. */
+  readonly state?: 'created' | 'linked' | 'abandoned';
+  /** The lead that it made. */
+  readonly leadId?: string;
+  /** The service said that it made the lead. */
+  readonly answered?: true;
+  /** The attempt ended only now, without a reply: the service may still act on it for a while. */
+  readonly endedNow?: true;
+  /** What its row shows after an edit, by which the next scan recognises it. */
+  readonly row?: Cells;
+  /** The summed weights of the scans that lacked its lead; 0 when one showed leads that may come from it. */
+  readonly scansWithoutIt?: number;
 }
 
 /** What a scan shows that may be of unfinished creates. */
@@ -59,19 +68,14 @@ interface CreateFacts {
   readonly filtered: boolean;
 }
 
-export function nothingSettled(weight: number): SettledCreates {
+export function nothingSettled(): SettledCreates & { readonly changes: Map<number, IntentChange> } {
   return {
     actions: [],
     leadIds: new Set(),
     rowless: [],
     rows: new Set(),
     found: [],
-    seen: [],
-    linked: [],
-    abandoned: [],
-    unseen: [],
-    offered: [],
-    weight,
+    changes: new Map(),
   };
 }
 
@@ -81,18 +85,21 @@ export function* settleCreates(
   { matches, leads, bases, hasRow, loose, scan, filtered }: CreateFacts,
   policy: Policy,
 ): Steps<SettledCreates> {
-  const lost = nothingSettled(scan.weight);
-  const isLinked = ({ id }: Intent): boolean => {
-    const match = matches.get(id);
-    return match?.kind === 'found' && hasRow(match.leadId);
+  const lost = nothingSettled();
+  const becomes = ({ id }: Intent, change: IntentChange): void =>
+    void lost.changes.set(id, { ...lost.changes.get(id), ...change });
+  const matchOf = ({ id }: Intent): CreateMatch => matches.get(id) ?? { kind: 'wait' };
+  const isLinked = (intent: Intent): boolean => {
+    const match = matchOf(intent);
+    return match.kind === 'found' && hasRow(match.leadId);
   };
   const open = intents.filter((intent) => !isLinked(intent));
   const intentRows = yield* findIntentRows(open, loose);
 
   for (const intent of intents) {
-    const match = matches.get(intent.id);
-    if (match === undefined || match.kind === 'again') {
-      lost.abandoned.push(intent.id);
+    const match = matchOf(intent);
+    if (match.kind === 'again') {
+      becomes(intent, { state: 'abandoned' });
       continue;
     }
     const foundId = match.kind === 'found' ? match.leadId : null;
@@ -100,14 +107,16 @@ export function* settleCreates(
     const base = agreed(intent, lead, bases.get(foundId ?? ''));
     if (foundId !== null) {
       lost.found.push({ intent, leadId: foundId, base, isPair: bases.has(foundId) });
+      if (intent.leadId === null) becomes(intent, { state: 'created', leadId: foundId });
       if (isLinked(intent)) {
-        // A pair like any other from now on.
-        lost.linked.push(intent.id);
+        // Its id was written before a crash, or by a person: a pair like any other from now on.
+        becomes(intent, { state: 'linked' });
         continue;
       }
       lost.leadIds.add(foundId);
-    } else if (match.kind === 'ambiguous') lost.offered.push(intent.id);
-    else if (speaksAgainst(intent, scan) > 0) lost.unseen.push(intent.id);
+    } else if (match.kind === 'ambiguous') becomes(intent, { scansWithoutIt: 0 });
+    else if (speaksAgainst(intent, scan) > 0)
+      becomes(intent, { scansWithoutIt: intent.scansWithoutIt + scan.weight });
 
     const { rows, certain } = intentRows.get(intent.id) ?? { rows: [], certain: false };
     if (rows.length === 0) {
@@ -118,7 +127,7 @@ export function* settleCreates(
       }
       // What no scan can tell, the person has: who finds no lead deletes the row.
       const isAnswered = filtered && isOver(intent, scan.startedAt);
-      if (match.kind !== 'wait' || isAnswered) lost.abandoned.push(intent.id);
+      if (match.kind !== 'wait' || isAnswered) becomes(intent, { state: 'abandoned' });
       continue;
     }
     // A row with an unreadable id is a conflict of its own, and may be another lead's.
@@ -127,8 +136,7 @@ export function* settleCreates(
     if (row === undefined) continue;
     for (const candidate of writable) lost.rows.add(candidate.row);
     if (match.kind === 'ambiguous') for (const candidate of match.candidates) lost.leadIds.add(candidate);
-    if (certain && row.contentHash !== intent.contentHash)
-      lost.seen.push({ intentId: intent.id, row: row.cells });
+    if (certain && row.contentHash !== intent.contentHash) becomes(intent, { row: row.cells });
     const why = certain
       ? whyUndecided(match, filtered && isOver(intent, scan.startedAt))
       : 'that row was edited since, and several rows look like it: write the id of its lead into the right row';

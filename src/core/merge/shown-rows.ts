@@ -1,4 +1,4 @@
-import { hashContent, hasUnreadable } from '../lead/content-hash.ts';
+import { hashContent, readableFingerprint } from '../lead/content-hash.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cells } from '../lead/value.ts';
 import type { LooseRow } from './difference.ts';
@@ -46,8 +46,8 @@ export class ShownRows {
   readonly #copied = new Set<string>();
   /** By their former ids those of further rows that wait for `respellCopies`. */
   #ofCopies = new Map<string, string>();
-  #withoutId = 0;
-  #ofUnreadable = 0;
+  #isAnyWithoutId = false;
+  #hasUnreadableIds = false;
   #bytes = 0;
 
   constructor(fields: readonly FieldMapping[], reserve?: Reserve) {
@@ -62,8 +62,7 @@ export class ShownRows {
   }
 
   has(leadId: string): boolean {
-    const n = this.#first.find(leadId);
-    return n >= 0 && this.#first.text(n) !== '';
+    return this.length(leadId) > 0;
   }
 
   /** The bytes of the first row of an id; 0: there is none. */
@@ -80,9 +79,10 @@ export class ShownRows {
   /** Keeps the first row of an id. */
   keep(row: ScannedRow & { readonly leadId: string }, isAsBase: boolean): LeftRow {
     const { ordinal, status, cells, leadId } = row;
-    const isHashed = !isAsBase && !hasUnreadable(cells, this.#fields);
-    const hash = isHashed ? hashContent(cells, this.#fields) : null;
-    const shown: ShownRow = { ordinal, row: row.row, status, cells: isAsBase ? null : cells, hash };
+    const content = isAsBase
+      ? { cells: null, hash: null }
+      : { cells, hash: readableFingerprint(cells, this.#fields) };
+    const shown: ShownRow = { ordinal, row: row.row, status, ...content };
     this.#set(this.#first, leadId, shown);
     return { ...row, duplicate: false };
   }
@@ -97,9 +97,9 @@ export class ShownRows {
   }
 
   #keepLoose(loose: ShownLooseRow): void {
-    if (loose.leadId === null) this.#withoutId += 1;
+    if (loose.leadId === null) this.#isAnyWithoutId = true;
     else this.#copied.add(loose.leadId);
-    if (loose.unreadableId !== null) this.#ofUnreadable += 1;
+    this.#hasUnreadableIds ||= loose.unreadableId !== null;
     this.#set(this.#loose, String(loose.ordinal), loose);
   }
 
@@ -114,30 +114,25 @@ export class ShownRows {
     return this.#bytes;
   }
 
-  /** A row has another spelling of its id, as further ones after `respellCopies`. `isMet`: a row of that was met, and shows its baseline. */
-  respell(key: string, leadId: string, isMet: boolean): void {
+  /** A row has another spelling of its id, as further ones after `respellCopies`. */
+  respell(key: string, leadId: string): void {
     const [row, other] = [this.find(key), this.find(leadId)];
     if (row === null) return;
     this.#first.set(key, '');
-    // Of two rows the one that stands first has the id.
-    const isFirst = !isMet && (other === null || row.ordinal < other.ordinal);
-    if (isFirst) this.#first.set(leadId, JSON.stringify(row));
-    const copy = isFirst ? other : row;
-    if (copy !== null) this.#copy(leadId, copy);
+    // Of two rows the one that stands first has the id: the other was read after its spelling was known.
+    this.#first.set(leadId, JSON.stringify(row));
+    if (other !== null) this.keepLoose({ ...other, leadId, cells: other.cells ?? {} }, true);
     if (this.#copied.delete(key)) this.#ofCopies.set(key, leadId);
   }
 
   /** All at once, since each row is looked at. */
   respellCopies(): void {
-    for (const loose of this.#ofCopies.size === 0 ? [] : this.loose()) {
+    if (this.#ofCopies.size === 0) return;
+    for (const loose of this.loose()) {
       const leadId = this.#ofCopies.get(loose.leadId ?? '');
       if (leadId !== undefined) this.#keepLoose({ ...loose, leadId });
     }
     this.#ofCopies = new Map();
-  }
-
-  #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {
-    this.keepLoose({ ordinal, row, status, leadId, cells: cells ?? {} }, true);
   }
 
   isCopied(leadId: string): boolean {
@@ -146,17 +141,22 @@ export class ShownRows {
 
   /** Whether a row has no id. */
   get isAnyWithoutId(): boolean {
-    return this.#withoutId > 0;
+    return this.#isAnyWithoutId;
   }
 
   /** Whether a row has an id that cannot be read. */
   get hasUnreadableIds(): boolean {
-    return this.#ofUnreadable > 0;
+    return this.#hasUnreadableIds;
   }
 
   /** The leads of `find`. */
   *ids(): Generator<string> {
     for (let n = 0; n < this.#first.size; n++) if (this.#first.text(n) !== '') yield this.#first.id(n);
+  }
+
+  /** Those of `ids` whose rows do not show their baselines. */
+  *otherIds(): Generator<string> {
+    for (const leadId of this.ids()) if (this.find(leadId)?.cells !== null) yield leadId;
   }
 
   /** Rows without an id, and those whose id an earlier row has, in the target's order. */

@@ -7,9 +7,8 @@ import { explain, type LeadsyncError } from '../../lib/errors.ts';
 import { type Answer, deleteQuestions } from '../../core/merge/answers.ts';
 import { type Cells, sameCell } from '../../core/lead/value.ts';
 import { answerOf, answersTo, choiceWords, whatIsMade } from '../../review/decide-held.ts';
-import type { HeldItem } from '../../store/held.ts';
-import type { MatchState } from '../../store/matches.ts';
-import type { Decided } from '../../store/decisions.ts';
+import type { HeldItem, MatchState } from '../../store/held.ts';
+import type { Decided } from '../../store/conflicts.ts';
 import { card, cards, type Html, list, type Page, pageLinks, postButton, table } from './layout.ts';
 import { asOf, foldedText, heldMessage, placeWords, shownTime, shownValue } from './shown.ts';
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { isEmailAddress } from '../../core/lead/email-address.ts';
-import { type FeedItem, feedItems } from '../../store/calendar-feeds.ts';
+import { type FeedItem, feedItems } from '../../store/calendar-entries.ts';
 import { feedTokens } from '../../store/keeper.ts';
 import { version } from '../../lib/version.ts';
 import { calendarText, subscribedEvent } from '../compose/calendar.ts';

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../../config/config.ts';
 import { recipientTimeZone } from '../../config/recipients.ts';
-import { replaceDigests } from '../../store/digests.ts';
-import { firstDues } from '../../store/follow-ups.ts';
-import { everyConnection } from '../../store/planning.ts';
+import { replaceDigests } from '../../store/reminders.ts';
+import { everyConnection, firstDues } from '../../store/follow-ups.ts';
 import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './local-time.ts';
 import { planning } from './plan-reminders.ts';
 import { nextAllowed } from './send-time.ts';

@@ -8,16 +8,18 @@ import { isUuid } from '../../core/lead/uuid.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
 import {
+  beginPlanning,
   type ChangedFollowUp,
   changedFollowUps,
   forgetFollowUps,
   type NewPlan,
+  notePlanned,
   plannedFollowUp,
+  planningBasis,
   saveFollowUps,
   seenNothing,
 } from '../../store/follow-ups.ts';
 import { isOutside } from '../../store/pairs.ts';
-import { beginPlanning, notePlanned, planningBasis } from '../../store/planning.ts';
 import {
   cancelReminders,
   type MomentByRecipient,
@@ -26,7 +28,7 @@ import {
   settleLate,
   type WantedForLead,
 } from '../../store/reminders.ts';
-import { serviceScope } from '../../store/throttles.ts';
+import { serviceScope } from '../../store/services.ts';
 import { dueFor, nextAllowed, openDays, type WantedReminder, wantedReminders } from './send-time.ts';
 import { stageField } from './recipients.ts';
 

@@ -29,9 +29,7 @@ import type { FilePlace, SourceFile } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { spliced } from '../file/splice.ts';
 
-/**
- * A target that is one CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay.
- */
+/** One CSV file (RFC 4180, in UTF-8, UTF-16 or Windows-1252); all bytes other than mapped cells stay. */
 export function createCsvTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
   return new FileTarget(place, new CsvFormat({ ...options, name: place.name }));
 }
@@ -103,24 +101,24 @@ class CsvFormat implements FileFormat {
     yield Buffer.concat([utf8Bom, Buffer.from(line)]);
   }
 
-  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
-    const sheet = await this.#open(file, signal);
+  async readHead(file: SourceFile): Promise<FileHead> {
+    const sheet = await this.#open(file);
     const { missing } = sheet.columns;
-    if ((await this.#encodingOf(file, signal)) === 'windows-1252')
+    if ((await this.#encodingOf(file)) === 'windows-1252')
       return { missing, hint: `read as Windows-1252, a guess: ${await exampleOf(sheet)}` };
     await sheet.records.return(undefined);
     return { missing };
   }
 
-  async notStorable(file: SourceFile | null, signal: AbortSignal): ReturnType<FileFormat['notStorable']> {
-    const encoding = file === null ? 'utf-8' : await this.#encodingOf(file, signal);
+  async notStorable(file: SourceFile | null): ReturnType<FileFormat['notStorable']> {
+    const encoding = file === null ? 'utf-8' : await this.#encodingOf(file);
     return (text) => notStorableInCsv(text, encoding);
   }
 
-  async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
+  async *readRows(file: SourceFile, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
     // The writes are over, or have not begun.
     this.#left = null;
-    const sheet = await this.#open(file, signal);
+    const sheet = await this.#open(file);
     onAsides(csvAsides(sheet.header, sheet));
     for await (const records of sheet.records) {
       onAsides(records.flatMap((record) => csvAsides(record, sheet)));
@@ -133,43 +131,39 @@ class CsvFormat implements FileFormat {
     }
   }
 
-  async plan(file: SourceFile, changes: readonly RowChange[], signal: AbortSignal): Promise<FilePlan> {
+  async plan(file: SourceFile, changes: readonly RowChange[]): Promise<FilePlan> {
     const left = this.#left;
     const known = left !== null && left.version === file.version ? left.known : null;
     this.#left = null;
-    const encoding = await this.#encodingOf(file, signal);
+    const encoding = await this.#encodingOf(file);
     const text = decodedFile(file, encoding, this.#options.name);
-    const plan = await planCsvWrite(text, changes, { ...this.#options, encoding }, signal, known);
+    const plan = await planCsvWrite(text, changes, { ...this.#options, encoding }, known);
     const { outcomes, splices, after } = plan;
     if (splices.length === 0) return { outcomes, content: null };
     const written = (version: string): void => {
       this.#encoding = { version, encoding };
       this.#left = after === null ? null : { version, known: after() };
     };
-    return { outcomes, content: encodedChunks(spliced(text.chunks(signal), splices), encoding), written };
+    return { outcomes, content: encodedChunks(spliced(text.chunks(), splices), encoding), written };
   }
 
-  async planColumns(
-    file: SourceFile,
-    fields: ReadonlySet<string>,
-    signal: AbortSignal,
-  ): Promise<FilePlan['content']> {
+  async planColumns(file: SourceFile, fields: ReadonlySet<string>): Promise<FilePlan['content']> {
     this.#left = null;
-    const encoding = await this.#encodingOf(file, signal);
+    const encoding = await this.#encodingOf(file);
     const text = decodedFile(file, encoding, this.#options.name);
-    const splices = await csvColumnSplices(text, fields, this.#options, signal);
-    return splices.length === 0 ? null : encodedChunks(spliced(text.chunks(signal), splices), encoding);
+    const splices = await csvColumnSplices(text, fields, this.#options);
+    return splices.length === 0 ? null : encodedChunks(spliced(text.chunks(), splices), encoding);
   }
 
-  async #open(file: SourceFile, signal: AbortSignal): Promise<CsvSheet> {
-    const text = decodedFile(file, await this.#encodingOf(file, signal), this.#options.name);
-    return openCsvSheet(text, this.#options, signal);
+  async #open(file: SourceFile): Promise<CsvSheet> {
+    const text = decodedFile(file, await this.#encodingOf(file), this.#options.name);
+    return openCsvSheet(text, this.#options);
   }
 
-  async #encodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
+  async #encodingOf(file: SourceFile): Promise<CsvEncoding> {
     const version = file.version;
     if (this.#encoding?.version !== version)
-      this.#encoding = { version, encoding: await csvEncodingOf(file, signal) };
+      this.#encoding = { version, encoding: await csvEncodingOf(file) };
     return this.#encoding.encoding;
   }
 }
@@ -177,8 +171,8 @@ class CsvFormat implements FileFormat {
 /** Headings are looked for in the first 20 rows; one more shows whether anything follows. */
 const mostRows = headingRows + 1;
 
-async function readFirstRows(file: SourceFile, path: string, signal: AbortSignal): Promise<FirstRows> {
-  const text = decodedFile(file, await csvEncodingOf(file, signal), path);
+async function readFirstRows(file: SourceFile, path: string): Promise<FirstRows> {
+  const text = decodedFile(file, await csvEncodingOf(file), path);
   const format = detectCsvDialect(await text.head(csvHeadBytes), {
     name: path,
     timeZone: 'UTC',
@@ -186,7 +180,7 @@ async function readFirstRows(file: SourceFile, path: string, signal: AbortSignal
     fields: [],
   });
   const rows: string[][] = [];
-  for await (const records of readCsvRecords(text.chunks(signal), format, path)) {
+  for await (const records of readCsvRecords(text.chunks(), format, path)) {
     rows.push(...records.map(({ cells }) => cells.map((cell) => unguarded(cell.text))));
     if (rows.length >= mostRows) break;
   }

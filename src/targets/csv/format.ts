@@ -19,14 +19,14 @@ const unassigned = /[\0\x81\x8d\x8f\x90\x9d]/;
 const utf8Sequence = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/;
 
 /** UTF-16 by its mark; Windows-1252 when not UTF-8 and all bytes are of it; else UTF-8, whose reader reports the bad line. Reads it all. */
-export async function csvEncodingOf(file: SourceFile, signal: AbortSignal): Promise<CsvEncoding> {
+export async function csvEncodingOf(file: SourceFile): Promise<CsvEncoding> {
   const [first = 0, second = 0] = await file.head(2);
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   let rest: Buffer = Buffer.alloc(0);
   let isValid = true;
   let has1252 = true;
-  for await (const chunk of file.chunks(signal)) {
+  for await (const chunk of file.chunks()) {
     if (rest.length === 0 && isAscii(chunk) && !chunk.includes(0)) continue;
     const bytes = Buffer.concat([rest, chunk]);
     const whole = bytes.length - cutLength(bytes);
@@ -60,9 +60,9 @@ export function decodedFile(file: SourceFile, encoding: CsvEncoding, name: strin
     ...file,
     // A character takes at most twice as many bytes in UTF-16.
     head: async (length) => decode()(await file.head(2 * length)).subarray(0, length),
-    async *chunks(signal) {
+    async *chunks() {
       const next = decode();
-      for await (const chunk of file.chunks(signal)) yield next(chunk);
+      for await (const chunk of file.chunks()) yield next(chunk);
       yield next(null);
     },
     [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),

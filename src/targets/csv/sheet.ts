@@ -24,17 +24,10 @@ export interface CsvSheet {
   readonly records: AsyncGenerator<readonly CsvRecord[]>;
 }
 
-/**
- * Reads the header. Call `records.return` when not reading to the end. @throws LeadsyncError `target.unreadable`,
- * `target.header-missing`, `target.id-column-missing`.
- */
-export async function openCsvSheet(
-  file: SourceFile,
-  options: FileTableOptions,
-  signal: AbortSignal,
-): Promise<CsvSheet> {
+/** Reads the header. Call `records.return` when not reading to the end. */
+export async function openCsvSheet(file: SourceFile, options: FileTableOptions): Promise<CsvSheet> {
   const format = detectCsvDialect(await file.head(csvHeadBytes), options);
-  const batches = readCsvRecords(file.chunks(signal), format, options.name);
+  const batches = readCsvRecords(file.chunks(), format, options.name);
   try {
     const first: CsvRecord[] = [];
     while (first.length < format.headerRow) {

@@ -172,7 +172,6 @@ export async function planCsvWrite(
   file: SourceFile,
   changes: readonly RowChange[],
   options: CsvWriteOptions,
-  signal: AbortSignal,
   known: KnownCsv | null,
 ): Promise<CsvWritePlan> {
   const isNew = (change: RowChange): boolean =>
@@ -180,7 +179,7 @@ export async function planCsvWrite(
   const csv =
     known !== null && changes.every(isNew)
       ? { ...known, rowChanges: rowChangesOf(changes, known.columns, options.encoding, known.end.width) }
-      : await readToEnd(file, changes, options, signal);
+      : await readToEnd(file, changes, options);
   const { rowChanges, columns, style, end, ids } = csv;
   const decisions = rowChanges.decide();
   const splices = csvSplices(decisions, columns, style, end);
@@ -207,11 +206,10 @@ async function readToEnd(
   file: SourceFile,
   changes: readonly RowChange[],
   options: CsvWriteOptions,
-  signal: AbortSignal,
 ): Promise<
   Omit<KnownCsv, 'ids'> & { readonly ids: IdSet | null; readonly rowChanges: RowChanges<CsvRecord> }
 > {
-  const sheet = await openCsvSheet(file, options, signal);
+  const sheet = await openCsvSheet(file, options);
   const { format, header, columns, records } = sheet;
   const rowChanges = rowChangesOf(changes, columns, options.encoding, header.cells.length);
   const ids = changes.every(({ kind }) => kind === 'append') ? new IdSet() : null;
@@ -276,10 +274,9 @@ export async function csvColumnSplices(
   file: SourceFile,
   fields: ReadonlySet<string>,
   options: FileTableOptions,
-  signal: AbortSignal,
 ): Promise<readonly Splice[]> {
   const used = new Set<number>();
-  const first = await openCsvSheet(file, options, signal);
+  const first = await openCsvSheet(file, options);
   for await (const batch of first.records)
     for (const { cells } of batch)
       for (const [index, { text }] of cells.entries()) if (text.trim() !== '') used.add(index);
@@ -287,7 +284,7 @@ export async function csvColumnSplices(
   const last = columns.at(-1);
   if (last === undefined) return [];
 
-  const { header, records, format } = await openCsvSheet(file, options, signal);
+  const { header, records, format } = await openCsvSheet(file, options);
   const { delimiter } = format;
   const style = { delimiter, lineEnd: '', allQuoted: isAllQuoted(header), timeZone: options.timeZone };
   const headings = new Map(columns.map(({ heading, index }) => [index, heading]));

@@ -13,7 +13,7 @@ import type { FilePlace, SourceFile } from './file-place.ts';
 export interface FormatCode {
   create(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target;
   /** Of a file that is not empty. @param sheet default: the first that is not hidden */
-  firstRows(file: SourceFile, name: string, signal: AbortSignal, sheet?: string): Promise<FirstRows>;
+  firstRows(file: SourceFile, name: string, sheet?: string): Promise<FirstRows>;
 }
 
 export interface FileTableOptions extends ColumnMapping {
@@ -40,31 +40,22 @@ export interface FirstRows {
 export interface FileFormat {
   /** The configured part of the file that is synced, such as a sheet; empty: none named, or the format has none. */
   readonly part: string;
-  hasPart(file: SourceFile, signal: AbortSignal, part?: string): Promise<boolean>;
+  hasPart(file: SourceFile, part?: string): Promise<boolean>;
   /** The number of changes per write for a file of this size now. */
   batchSize(bytes: number): number;
   /** Whether a file of this size can be empty: a larger one is not opened to find out. */
   mayBeEmpty(bytes: number): boolean;
   /** Whether the file is empty and so counts as missing. */
-  isEmpty(file: SourceFile, signal: AbortSignal): Promise<boolean>;
+  isEmpty(file: SourceFile): Promise<boolean>;
   /** The content of a new file, or of an empty one, with headings. */
-  newContent(empty: SourceFile | null, signal: AbortSignal): AsyncIterable<Buffer>;
+  newContent(empty: SourceFile | null): AsyncIterable<Buffer>;
   /** Mapped fields without a column, and the mark. Throws as Target.open does. */
-  readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead>;
+  readHead(file: SourceFile): Promise<FileHead>;
   /** As `Target.notStorable`; `file`: null: it will be a new one. */
-  notStorable(file: SourceFile | null, signal: AbortSignal): Promise<(text: string) => string | null>;
-  readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncIterable<TargetRow[]>;
-  plan(
-    file: SourceFile,
-    changes: readonly RowChange[],
-    signal: AbortSignal,
-    mark?: string,
-  ): Promise<FilePlan>;
-  planColumns(
-    file: SourceFile,
-    fields: ReadonlySet<string>,
-    signal: AbortSignal,
-  ): Promise<FilePlan['content']>;
+  notStorable(file: SourceFile | null): Promise<(text: string) => string | null>;
+  readRows(file: SourceFile, onAsides: OnAsides): AsyncIterable<TargetRow[]>;
+  plan(file: SourceFile, changes: readonly RowChange[], mark?: string): Promise<FilePlan>;
+  planColumns(file: SourceFile, fields: ReadonlySet<string>): Promise<FilePlan['content']>;
 }
 
 export type FileHead = Pick<TargetSnapshot, 'missing' | 'mark' | 'hint'>;

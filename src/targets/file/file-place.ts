@@ -2,7 +2,6 @@ import type { CopyBeside } from '../../ports/target.ts';
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { LeadsyncError } from '../../lib/errors.ts';
-import type { RandomAccess } from '../xlsx/zip.ts';
 
 /** Where a file lies: a path, or an address. Knows nothing of what is in it. Faults are those of Target. */
 export interface FilePlace {
@@ -22,7 +21,7 @@ export interface FileLocation {
   look(signal: AbortSignal): Promise<FileState | null>;
   /** As `Target.conflictCopies`. Absent: programs leave them on the machine where they were made. */
   conflictCopies?(): Promise<readonly CopyBeside[]>;
-  /** Opens the file for reading; null: missing. */
+  /** Opens the file for reading until `signal` aborts; null: missing. */
   open(signal: AbortSignal): Promise<SourceFile | null>;
   /** @throws LeadsyncError `target.busy` (retry later) when a person has the file open; the message says who, if known. */
   assertNotOpen(signal: AbortSignal): Promise<void>;
@@ -69,26 +68,30 @@ export interface SourceFile extends AsyncDisposable {
   /** Bytes from any position; fewer at the end. */
   read(position: number, length: number): Promise<Buffer>;
   /** All bytes, in chunks small enough to keep the event loop free. */
-  chunks(signal: AbortSignal): AsyncGenerator<Buffer>;
+  chunks(): AsyncGenerator<Buffer>;
   isCurrent(): Promise<boolean>;
 }
 
 export function sourceFile(
   handle: FileHandle,
   rest: Pick<SourceFile, 'version' | 'size' | 'isCurrent' | typeof Symbol.asyncDispose>,
+  signal: AbortSignal,
 ): SourceFile {
-  const read = async (position: number, length: number) => {
+  const readAt = async (position: number, length: number) => {
     const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
     return buffer.subarray(0, bytesRead);
+  };
+  const read = (position: number, length: number) => {
+    signal.throwIfAborted();
+    return readAt(position, length);
   };
   return {
     ...rest,
     fd: handle.fd,
-    head: (length) => read(0, length),
+    head: (length) => readAt(0, length),
     read,
-    async *chunks(signal) {
+    async *chunks() {
       for (let position = 0; ; ) {
-        signal.throwIfAborted();
         const chunk = await read(position, chunkBytes);
         if (chunk.length === 0) return;
         position += chunk.length;
@@ -98,21 +101,10 @@ export function sourceFile(
   };
 }
 
-/** Random reads; each checks the signal first. */
-export function watchedAccess(file: SourceFile, signal: AbortSignal): RandomAccess {
-  return {
-    size: file.size,
-    async read(position, length) {
-      signal.throwIfAborted();
-      return file.read(position, length);
-    },
-  };
-}
-
 /** SHA-256 of a file and of `more`, in hex. */
-export async function hashOf(file: SourceFile, more: string, signal: AbortSignal): Promise<string> {
+export async function hashOf(file: SourceFile, more: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of file.chunks(signal)) hash.update(chunk);
+  for await (const chunk of file.chunks()) hash.update(chunk);
   return hash.update(more).digest('hex');
 }
 

@@ -68,7 +68,7 @@ export class FileTarget implements Target {
     await using made = found === null ? await this.#openContent(location, signal) : null;
     const file = found ?? made;
     if (file === null) throw this.#changed();
-    const head = await this.#format.readHead(file, signal).catch(async (error: unknown) => {
+    const head = await this.#format.readHead(file).catch(async (error: unknown) => {
       throw await this.#faultOf(error, file);
     });
     const toMake = head.missing.filter(
@@ -78,7 +78,7 @@ export class FileTarget implements Target {
       const fields = new Set(toMake.map(({ field }) => field));
       await this.#replace(location, signal, async (whole) => ({
         result: null,
-        content: await this.#format.planColumns(whole, fields, signal),
+        content: await this.#format.planColumns(whole, fields),
       }));
       return await this.open({ create, onAsides }, signal);
     }
@@ -112,7 +112,7 @@ export class FileTarget implements Target {
     const state = await location.look(signal);
     if (state === null || !this.#format.mayBeEmpty(state.size)) return state?.version ?? null;
     await using file = await location.open(signal);
-    return file === null || (await this.#format.isEmpty(file, signal)) ? null : file.version;
+    return file === null || (await this.#format.isEmpty(file)) ? null : file.version;
   }
 
   async contentTag(signal: AbortSignal): ReturnType<NonNullable<Target['contentTag']>> {
@@ -126,13 +126,13 @@ export class FileTarget implements Target {
       return { contentTag: `${state.contentTag} ${more}`, version: state.version };
     await using file = await this.#openContent(location, signal);
     if (file === null) return null;
-    const contentTag = await hashOf(file, more, signal);
+    const contentTag = await hashOf(file, more);
     return (await file.isCurrent()) ? { contentTag, version: file.version } : null;
   }
 
   async notStorable(signal: AbortSignal): ReturnType<NonNullable<Target['notStorable']>> {
     await using file = await this.#openContent(await this.#unopened(signal), signal);
-    return await this.#format.notStorable(file, signal);
+    return await this.#format.notStorable(file);
   }
 
   async write(
@@ -143,7 +143,7 @@ export class FileTarget implements Target {
     if (changes.length === 0) return [];
     const location = await this.#unopened(signal);
     const { outcomes, isMarked } = await this.#replace(location, signal, async (file) => {
-      const plan = await this.#format.plan(file, changes, signal, mark?.text);
+      const plan = await this.#format.plan(file, changes, mark?.text);
       return { ...this.#own.see(file, plan), result: plan };
     });
     this.#own.count(changes, outcomes);
@@ -153,7 +153,7 @@ export class FileTarget implements Target {
 
   async standingWrites(signal: AbortSignal): Promise<number> {
     await using file = await this.#openContent(await this.#unopened(signal), signal);
-    return file === null ? 0 : await this.#own.standing(file, signal);
+    return file === null ? 0 : await this.#own.standing(file);
   }
 
   /** The file as it is, even empty; null: missing. */
@@ -207,7 +207,7 @@ export class FileTarget implements Target {
     if (file === null) throw this.#changed();
     try {
       const idClosed = (await location.whyReadOnly?.()) ?? null;
-      for await (const rows of this.#format.readRows(file, signal, onAsides))
+      for await (const rows of this.#format.readRows(file, onAsides))
         yield idClosed === null
           ? rows
           : rows.map((row) => (row.leadId === null ? { ...row, idClosed } : row));
@@ -221,8 +221,8 @@ export class FileTarget implements Target {
   async #createFile(location: FileLocation, signal: AbortSignal): Promise<boolean> {
     await using writer = await location.startWriting(signal);
     await using empty = await location.open(signal);
-    if (empty !== null && !(await this.#format.isEmpty(empty, signal))) return false;
-    return (await this.#put(writer, empty, this.#format.newContent(empty, signal), signal)) !== null;
+    if (empty !== null && !(await this.#format.isEmpty(empty))) return false;
+    return (await this.#put(writer, empty, this.#format.newContent(empty), signal)) !== null;
   }
 
   /** An empty file that had rows is never filled again: a share may not be mounted, a program may have crashed. */
@@ -243,7 +243,7 @@ export class FileTarget implements Target {
     if (file === null) return null;
     await using refused = new AsyncDisposableStack();
     refused.use(file);
-    if (await this.#format.isEmpty(file, signal)) return null;
+    if (await this.#format.isEmpty(file)) return null;
     refused.move();
     return file;
   }
@@ -276,7 +276,7 @@ const partMark = '\n';
 async function partPlace(place: FilePlace, format: Parts, signal: AbortSignal): Promise<Place> {
   const location = await place.locate(signal);
   await using file = await location.open(signal);
-  const isThere = file !== null && (await format.hasPart(file, signal));
+  const isThere = file !== null && (await format.hasPart(file));
   return { ...partAt(location, place.name, format), isThere };
 }
 
@@ -297,7 +297,7 @@ async function isPartLeft(
   await using file = await (await former.locate(signal)).open(signal);
   if (file === null) return true;
   if (part === '' || format.part === '') return location.id === fileId;
-  return !(await format.hasPart(file, signal, part));
+  return !(await format.hasPart(file, part));
 }
 
 function partAt(location: FileLocation, name: string, { part }: Parts): Pick<Place, 'id' | 'address'> {
@@ -353,9 +353,9 @@ class OwnWrites {
   }
 
   /** The count, if the file is byte for byte as the last write left it; else 0. */
-  async standing(file: SourceFile, signal: AbortSignal): Promise<number> {
+  async standing(file: SourceFile): Promise<number> {
     if (this.#version === null || this.#hash === null) return 0;
-    const isSame = (await hashOf(file, '', signal)) === this.#hash;
+    const isSame = (await hashOf(file, '')) === this.#hash;
     return isSame && (await file.isCurrent()) ? this.#count : 0;
   }
 }

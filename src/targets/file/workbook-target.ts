@@ -53,10 +53,7 @@ export async function createWorkbookTarget(
   return format.create(await openFilePlace({ path, drive, user, password }, around), options);
 }
 
-/**
- * Looks into a file that can be written; null: it is missing or empty. Writes nothing.
- * @throws LeadsyncError `target.not-writable` when it can only be read, and what opening and reading throw: see `Target`
- */
+/** Looks into a file that can be written; null: it is missing or empty. Writes nothing. */
 export async function withFirstRows<T>(
   where: Where,
   around: Around,
@@ -72,7 +69,7 @@ export async function withFirstRows<T>(
   if (file === null || file.size === 0) return await look(null);
   const why = (await location.whyReadOnly?.()) ?? null;
   if (why !== null) throw new LeadsyncError('target.not-writable', why);
-  return await look(await format.firstRows(file, place.name, signal, sheet));
+  return await look(await format.firstRows(file, place.name, sheet));
 }
 
 type Where = {

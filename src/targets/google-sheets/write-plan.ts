@@ -1,4 +1,5 @@
 import { idKey } from '../../core/lead/lead-id.ts';
+import { batchesBySize } from '../../core/lead/text-size.ts';
 import { type Columns, ownedColumns } from '../shared/columns.ts';
 import { RowChanges, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
@@ -182,25 +183,12 @@ function filled(
   }));
 }
 
-export function inBatches<T extends SentRow>(rows: readonly T[], most: number): T[][] {
-  const batches: T[][] = [];
-  let batch: T[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    const size = sizeOf(row.cells);
-    if (batch.length > 0 && (bytes + size > mostBytes || batch.length >= most)) {
-      batches.push(batch);
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(row);
-    bytes += size;
-  }
-  return batch.length === 0 ? batches : [...batches, batch];
+export function inBatches<T extends SentRow>(rows: readonly T[], most: number): Iterable<T[]> {
+  return batchesBySize(rows, () => most, sizeOf, mostBytes);
 }
 
 /** Upper bound of a row's bytes in a request: each cell with its own range. */
-function sizeOf(cells: Cells): number {
+function sizeOf({ cells }: SentRow): number {
   let bytes = 0;
   for (const cell of cells.values()) bytes += Buffer.byteLength(JSON.stringify(cell)) + 60;
   return bytes + 40;

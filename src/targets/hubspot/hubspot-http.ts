@@ -12,7 +12,6 @@ import { jsonRequest, parseServiceAddress, type ServiceAddress } from '../../htt
 import { HttpConnection, type HttpReply } from '../../http/connection.ts';
 import { hash } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
-import { retryAfterMs } from '../../lib/retry-after.ts';
 import { Semaphore } from '../../lib/semaphore.ts';
 
 /** A mapping's `column` is a property's internal name. */
@@ -62,16 +61,17 @@ export function isForbidden(error: unknown): error is HubSpotFault {
   return error instanceof HubSpotFault && error.code === 'target.forbidden';
 }
 
-interface RefusedReply {
+interface Refusal {
   readonly status: number;
   readonly said: SaidFault;
   /** From the header, if usable. */
-  readonly retryAfterMs: number | null;
+  readonly waitMs: number | null;
   readonly kind: RequestKind;
+  /** The status, and HubSpot's number of the case. */
+  readonly named: string;
+  /** HubSpot's words, or a full stop. */
+  readonly saying: string;
 }
-
-/** `named`: the status, and HubSpot's number of the case; `saying`: HubSpot's words, or a full stop. */
-type Refusal = RefusedReply & { readonly named: string; readonly saying: string };
 
 /** HubSpot, error handling. 423: a record is locked; 477: the account moves. */
 const faults: FaultTable<Refusal> = {
@@ -96,33 +96,33 @@ const faults: FaultTable<Refusal> = {
     `HubSpot does not have this address ${named}${saying}`,
     'Check the address of the API, and that this version of leadsync is still supported by HubSpot.',
   ],
-  '423': ({ named, saying, retryAfterMs }) => [
+  '423': ({ named, saying, waitMs }) => [
     'target.busy',
     `HubSpot has temporarily locked a record ${named}${saying}`,
     null,
-    Math.max(lockedMs, retryAfterMs ?? 0),
+    Math.max(lockedMs, waitMs ?? 0),
   ],
-  '477': ({ named, saying, retryAfterMs }) => [
+  '477': ({ named, saying, waitMs }) => [
     'target.unavailable',
     `HubSpot is moving the account's data ${named}${saying}`,
     null,
-    retryAfterMs ?? migrationMs,
+    waitMs ?? migrationMs,
   ],
-  '408 5xx': ({ named, saying, kind, retryAfterMs }) => [
+  '408 5xx': ({ named, saying, kind, waitMs }) => [
     'target.unavailable',
     `HubSpot could not serve the request ${named}${saying}${effect(kind)}`,
     null,
-    again(kind, retryAfterMs),
+    again(kind, waitMs),
   ],
   other: ({ named, saying }) => ['target.refused', `HubSpot refuses the request ${named}${saying}`],
 };
 
 /** By the status alone. */
-function hubspotFault(reply: RefusedReply): HubSpotFault {
-  const { status, said } = reply;
+function hubspotFault({ status, waitMs }: HttpReply, said: SaidFault, kind: RequestKind): HubSpotFault {
   const id = said.correlationId === null ? '' : `, correlation id ${visibleText(said.correlationId, 100)}`;
   const named = `(${status}${id})`;
-  const [code, message, options] = faultRow(faults, { ...reply, named, saying: saying(said) });
+  const refusal = { status, said, waitMs, kind, named, saying: saying(said) };
+  const [code, message, options] = faultRow(faults, refusal);
   return new HubSpotFault(code, message, { status, said, words: wordsOf(said), ...options });
 }
 
@@ -258,10 +258,9 @@ export class HubSpotHttp implements AsyncDisposable {
   }
 
   #refused(reply: HttpReply, kind: RequestKind): LeadsyncError {
-    const { status, waitMs } = reply;
     const said = readError(jsonIn(reply.body));
-    if (status === 429) return this.limits.refused(reply, said.policyName);
-    return hubspotFault({ status, said, retryAfterMs: waitMs, kind });
+    if (reply.status === 429) return this.limits.refused(reply, said.policyName);
+    return hubspotFault(reply, said, kind);
   }
 }
 
@@ -326,9 +325,8 @@ export class RateLimits {
   }
 
   /** The fault of a 429; `policy`: `policyName` in the body. */
-  refused(head: ReplyHead, policy: string | null): LeadsyncError {
-    const asked = askedWaitMs(head);
-    if (asked !== null) this.#shutFor(asked, head.receivedAt);
+  refused({ waitMs, ...head }: Omit<HttpReply, 'body' | 'header'>, policy: string | null): LeadsyncError {
+    if (waitMs !== null) this.#shutFor(waitMs, head.receivedAt);
     else if (policy === 'DAILY') this.#shutForDay(head.receivedAt);
     else this.#shutFor(policy === 'SECONDLY' ? secondMs : (intervalMs(head) ?? windowMs), head.receivedAt);
     const remains = Math.max(1, this.#shut.until - this.#clock.now());
@@ -369,12 +367,6 @@ const limitsOf = perClock((clock) => new RateLimits(clock));
 
 const rateLimitsOf = (clock: Clock, apiUrl: string, token: string): RateLimits =>
   limitsOf(clock, `${apiUrl} ${hash('sha256', token)}`);
-
-/** The wait that Retry-After asks for (ms); null: none. */
-function askedWaitMs({ headers, receivedAt }: ReplyHead): number | null {
-  const date = headers['date'];
-  return retryAfterMs(headers['retry-after'], typeof date === 'string' ? date : undefined, receivedAt);
-}
 
 function intervalMs(head: ReplyHead): number | null {
   const ms = number(head, 'x-hubspot-ratelimit-interval-milliseconds');

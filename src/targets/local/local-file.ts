@@ -18,27 +18,17 @@ import { LeadsyncError } from '../../lib/errors.ts';
 import { hasCode, writeFault, readFault } from '../file/file-fault.ts';
 import { type SourceFile, sourceFile } from '../file/file-place.ts';
 
-export interface Replacement {
-  /** Without symbolic links. */
-  readonly path: string;
-  /** The replaced file, whose mode and owner are kept; null: a new file. */
-  readonly original: Pick<SourceFile, 'fd'> | null;
-  readonly content: AsyncIterable<Buffer>;
-  /** Asked just before the rename; false keeps the old file. */
-  readonly mayReplace: () => Promise<boolean>;
-}
-
 /**
- * Atomically: temporary file beside it, sync, rename, sync of the folder. A failure before keeps the old file, as does `mayReplace`: null.
- * Keeps the owner where allowed, not extended attributes. `left`: the new file; null when somebody has changed it since. Throws
- * `target.disk-full`, `target.not-writable`, `target.hard-linked`, `target.busy`.
+ * Atomically: temporary file beside it, sync, rename, sync of the folder. A failure before keeps the old file, as does `mayReplace`,
+ * asked just before the rename: null. Keeps the mode of `original`, its owner where allowed, not extended attributes. `left`: the
+ * new file; null when somebody has changed it since. `path`: without symbolic links.
  */
-export async function replaceFile({
-  path,
-  original,
-  content,
-  mayReplace,
-}: Replacement): Promise<{ readonly left: BigIntStats | null } | null> {
+export async function replaceFile(
+  path: string,
+  original: Pick<SourceFile, 'fd'> | null,
+  content: AsyncIterable<Buffer>,
+  mayReplace: () => Promise<boolean>,
+): Promise<{ readonly left: BigIntStats | null } | null> {
   const temporary = join(dirname(path), `${temporaryPrefix(path)}${randomBytes(6).toString('hex')}`);
   try {
     if (original !== null) await assertReplaceable(path);
@@ -146,7 +136,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Null when missing. Throws `target.unreadable` when it is no regular file or not readable. */
-export async function openSource(path: string): Promise<SourceFile | null> {
+export async function openSource(path: string, signal: AbortSignal): Promise<SourceFile | null> {
   // Without NONBLOCK a named pipe would block.
   const handle = await unlessMissing(path, open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   if (handle === null) return null;
@@ -161,15 +151,12 @@ export async function openSource(path: string): Promise<SourceFile | null> {
   }
   refused.move();
   const version = versionOf(opened);
-  return sourceFile(handle, {
-    version,
-    size: Number(opened.size),
-    async isCurrent() {
-      const now = await statOf(path);
-      return now !== null && versionOf(now) === version;
-    },
-    [Symbol.asyncDispose]: () => handle.close(),
-  });
+  const isCurrent = async (): Promise<boolean> => {
+    const now = await statOf(path);
+    return now !== null && versionOf(now) === version;
+  };
+  const rest = { version, size: Number(opened.size), isCurrent, [Symbol.asyncDispose]: () => handle.close() };
+  return sourceFile(handle, rest, signal);
 }
 
 export function statOf(path: string): Promise<BigIntStats | null> {

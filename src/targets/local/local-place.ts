@@ -43,7 +43,7 @@ function locationOf(path: string, name: string): FileLocation {
       return stat === null ? null : { version: versionOf(stat), size: Number(stat.size), contentTag: null };
     },
     conflictCopies: () => conflictCopiesOf(path),
-    open: () => openSource(path),
+    open: (signal) => openSource(path, signal),
     assertNotOpen,
     whyReadOnly: () => whyReadOnly(path),
     assertWritable: () => assertWritable(path),
@@ -79,7 +79,7 @@ async function startWriting(path: string, assertNotOpen: () => Promise<void>): P
         signal.throwIfAborted();
         return isStill(original);
       };
-      const replaced = await replaceFile({ path, original, content, mayReplace });
+      const replaced = await replaceFile(path, original, content, mayReplace);
       if (replaced === null) return null;
       const { left } = replaced;
       return { left: left === null ? null : { version: versionOf(left), size: Number(left.size) } };

@@ -134,20 +134,12 @@ async function askForFile(
   address: GraphAddress,
   signal: AbortSignal,
 ): Promise<DriveItem | null> {
-  const item = await askForItem(http, address, signal);
+  const path = `${addressPath(address)}?$select=${itemFields}`;
+  const reply = await http.ask({ path, answers: [404] }, signal);
+  const item = reply.status === 404 ? null : http.parse(reply, driveItem);
   if (item === null && 'path' in address) await assertFolder(http, address, signal);
   if (item?.isFolder === true) throw unreadable(`${http.name} is a folder. Nothing was read or written.`);
   return item;
-}
-
-async function askForItem(
-  http: GraphHttp,
-  address: GraphAddress,
-  signal: AbortSignal,
-): Promise<DriveItem | null> {
-  const path = `${addressPath(address)}?$select=${itemFields}`;
-  const reply = await http.ask({ path, answers: [404] }, signal);
-  return reply.status === 404 ? null : http.parse(reply, driveItem);
 }
 
 /** Without rights SharePoint may answer 404 as well. */

@@ -100,10 +100,6 @@ const tables = `
     and n.nspname !~ '[.]' and c.relname !~ '[.]'
   group by 1 order by 1`;
 
-/**
- * The tables of a database.
- * @throws LeadsyncError `target.bad-url`, `target.unavailable`, `target.unauthenticated`, as the target does
- */
 export async function listTables(url: Secret): Promise<readonly ListedTable[]> {
   const name = 'the tables';
   const client = openClient(url, name);

@@ -74,7 +74,7 @@ export class RemoteLocation implements FileLocation {
     const copy = kept ?? (await this.#download(signal));
     if (copy === null) return null;
     if (kept === null) this.#keep(copy);
-    return copy.open(async () => (await this.#file.look(signal))?.version === copy.version);
+    return copy.open(async () => (await this.#file.look(signal))?.version === copy.version, signal);
   }
 
   assertNotOpen(signal: AbortSignal): Promise<void> {
@@ -182,21 +182,18 @@ class Copy {
     void this.#rest();
   }
 
-  open(isCurrent: () => Promise<boolean>): SourceFile {
+  open(isCurrent: () => Promise<boolean>, signal: AbortSignal): SourceFile {
     this.#readers += 1;
     clearTimeout(this.#timer);
     let isOpen = true;
-    return sourceFile(this.#handle, {
-      version: this.version,
-      size: this.#size,
-      isCurrent,
-      [Symbol.asyncDispose]: async () => {
-        if (!isOpen) return;
-        isOpen = false;
-        this.#readers -= 1;
-        if (this.#readers === 0) await this.#rest();
-      },
-    });
+    const close = async (): Promise<void> => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#readers -= 1;
+      if (this.#readers === 0) await this.#rest();
+    };
+    const rest = { version: this.version, size: this.#size, isCurrent, [Symbol.asyncDispose]: close };
+    return sourceFile(this.#handle, rest, signal);
   }
 
   drop(): void {

@@ -7,16 +7,13 @@ const epoch1900 = -25_569;
 const epoch1904 = -24_107;
 /** 9999-12-31 in the 1900 system: the last date a cell can show. */
 const lastDay = 2_958_465;
-const quarterMs = 15 * 60_000;
 
 /** Converts between a workbook's day numbers, which are local time, and moments. One per time zone. */
 export class SerialClock {
   readonly timeZone: string;
   readonly #date1904: boolean;
-  /** UTC offset (ms) of local quarter hours that are whole in the zone. */
+  /** By day (UTC), as `#steadyOffset`. */
   readonly #offsets = new Map<number, number | null>();
-  /** The same for days (UTC). On a day with two changes, a result of `fromInstant` does not read back. */
-  readonly #daysOffsets = new Map<number, number | null>();
 
   constructor(timeZone: string, date1904: boolean) {
     this.timeZone = timeZone;
@@ -73,19 +70,8 @@ export class SerialClock {
 
   /** Null: the clocks skip this time. */
   #toEpoch(local: number): number | null {
-    if (this.timeZone === 'UTC') return local;
-    const quarter = Math.floor(local / quarterMs);
-    let offset = this.#offsets.get(quarter);
-    if (offset === undefined) {
-      const at = (wall: number): number | null => {
-        const epoch = this.#exactly(wall);
-        return epoch === null ? null : epoch - wall;
-      };
-      const first = at(quarter * quarterMs);
-      offset = first === at((quarter + 1) * quarterMs - 1) ? first : null;
-      this.#offsets.set(quarter, offset);
-    }
-    return offset === null ? this.#exactly(local) : local + offset;
+    const offset = this.#steadyOffset(local);
+    return offset === null ? this.#exactly(local) : local - offset;
   }
 
   #exactly(local: number): number | null {
@@ -99,19 +85,25 @@ export class SerialClock {
   }
 
   #toLocal(epoch: number): number {
-    if (this.timeZone === 'UTC') return epoch;
-    const day = Math.floor(epoch / dayMs);
-    let offset = this.#daysOffsets.get(day);
-    if (offset === undefined) {
-      const [first, next] = [this.#offsetAt(day * dayMs), this.#offsetAt((day + 1) * dayMs)];
-      offset = first === next ? first : null;
-      this.#daysOffsets.set(day, offset);
-    }
-    return epoch + (offset ?? this.#offsetAt(epoch));
+    return epoch + (this.#steadyOffset(epoch) ?? offsetOf(this.#zoned(epoch)));
   }
 
-  #offsetAt(epoch: number): number {
-    const zoned = Temporal.Instant.fromEpochMilliseconds(epoch).toZonedDateTimeISO(this.timeZone);
-    return zoned.offsetNanoseconds / 1_000_000;
+  /** The zone's UTC offset (ms) on the day of a time, local or not, and on those beside it; null: the clocks change. */
+  #steadyOffset(ms: number): number | null {
+    const day = Math.floor(ms / dayMs);
+    let offset = this.#offsets.get(day);
+    if (offset === undefined) {
+      const before = this.#zoned((day - 1) * dayMs);
+      const change = before.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY;
+      offset = change < (day + 2) * dayMs ? null : offsetOf(before);
+      this.#offsets.set(day, offset);
+    }
+    return offset;
+  }
+
+  #zoned(epoch: number): Temporal.ZonedDateTime {
+    return Temporal.Instant.fromEpochMilliseconds(epoch).toZonedDateTimeISO(this.timeZone);
   }
 }
+
+const offsetOf = ({ offsetNanoseconds }: Temporal.ZonedDateTime): number => offsetNanoseconds / 1_000_000;

@@ -7,8 +7,7 @@ import { type Editor, editorLocks, openInEditor } from '../file/editor-locks.ts'
 import { type RemoteFile, RemoteLocation, type Upload } from '../remote/remote-location.ts';
 import type { FilePlace, FileState } from '../file/file-place.ts';
 import type { HttpReply } from '../../http/connection.ts';
-import { WebDavHttp, isFolder } from './webdav-http.ts';
-import type { OnReply } from '../../http/exchange.ts';
+import { type WebDavAccess, WebDavHttp, isFolder } from './webdav-http.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 
@@ -282,14 +281,9 @@ function davState({ header }: Pick<HttpReply, 'header'>): DavState {
   };
 }
 
-export interface WebDavOptions {
-  /** The address of the file: https, or http to this machine. */
-  readonly url: string;
-  /** As it is now; null: none. */
-  readonly authorization: () => string | null;
+interface WebDavOptions extends WebDavAccess {
   /** Absolute path of the folder for local copies. */
   readonly folder: string;
-  readonly onReply?: OnReply;
 }
 
 const kind = 'webdav:';

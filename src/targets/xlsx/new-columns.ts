@@ -12,10 +12,7 @@ import type { PartEdit } from './write-plan.ts';
 import { attributePlace, escapeCellText, escapeXml, withChild } from './xml.ts';
 import type { RandomAccess } from './zip.ts';
 
-/**
- * Adds headings of new columns in their neighbour's format. A table that they adjoin grows with them. @throws
- * LeadsyncError as openXlsxSheet does.
- */
+/** Adds headings of new columns in their neighbour's format. A table that they adjoin grows with them. */
 export async function planXlsxColumns(
   file: RandomAccess,
   options: FileTableOptions,

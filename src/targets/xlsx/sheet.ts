@@ -15,7 +15,7 @@ import {
   readDateStyles,
   readSharedStrings,
 } from './cell-reader.ts';
-import { xlsxFaults } from './fault.ts';
+import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { freeSheetCell, readTables, type SheetTable } from './tables.ts';
 import { cellAt, type SheetLayout, SheetReader, type SheetRow } from './rows.ts';
 import { SerialClock } from '../shared/serial-clock.ts';
@@ -53,18 +53,11 @@ export interface XlsxSheet {
   readonly layout: SheetLayout;
 }
 
-/**
- * Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. @throws LeadsyncError
- * `target.unreadable`, `target.header-missing`, `target.id-column-missing`.
- */
+/** Opens a workbook and finds the headings. Call `rows.return` when not reading to the end. */
 export async function openXlsxSheet(file: RandomAccess, options: FileTableOptions): Promise<XlsxSheet> {
-  const book = await openWorkbook(file, options, xlsxFaults(options.name));
-  const dates = await readDateStyles(book.pack, book.styles);
-  const clock = new SerialClock(options.timeZone, book.date1904);
-  const cells = cellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
-  const tables = await readTables(book);
-  const reader = new SheetReader(book);
-  const batches = reader.rows();
+  const { timeZone, name } = options;
+  const { reader, batches, ...known } = await openSheetReader(file, options, timeZone, xlsxFaults(name));
+  const { book, cells, tables } = known;
   try {
     const first = await firstRows(batches);
     const above = first.filter(({ row }) => row <= headingRows);
@@ -81,14 +74,10 @@ export async function openXlsxSheet(file: RandomAccess, options: FileTableOption
     const columns = locateColumns(headings, options, options.name, free, where);
     if (header === undefined) throw new Error('no row has headings');
     const sheet = {
-      book,
       header,
       above: above.slice(0, at + 1),
+      ...known,
       columns,
-      cells,
-      clock,
-      dates,
-      tables,
       layout: reader.layout,
       merged: [] as readonly CellRange[],
       bottom: null as number | null,
@@ -107,6 +96,21 @@ export async function openXlsxSheet(file: RandomAccess, options: FileTableOption
     await batches.return(undefined);
     throw error;
   }
+}
+
+export async function openSheetReader(
+  file: RandomAccess,
+  which: Parameters<typeof openWorkbook>[1],
+  timeZone: string,
+  fault: XlsxFault,
+) {
+  const book = await openWorkbook(file, which, fault);
+  const dates = await readDateStyles(book.pack, book.styles);
+  const clock = new SerialClock(timeZone, book.date1904);
+  const cells = cellReader(await readSharedStrings(book.pack, book.strings), dates, clock);
+  const tables = await readTables(book);
+  const reader = new SheetReader(book);
+  return { book, dates, clock, cells, tables, reader, batches: reader.rows() };
 }
 
 /** Null when the row has neither an id nor anything in a mapped column. Takes all rows in their order. */

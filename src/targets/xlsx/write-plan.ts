@@ -34,10 +34,7 @@ export interface PartEdit {
 
 export const notStorableInCell = (text: string): string | null => notStorable(text, longestCellText);
 
-/**
- * Reads the sheet once and plans the outcome and the bytes of each change. Writes nothing; keeps only the affected rows
- * in memory. `mark` is written with rows. @throws LeadsyncError as openXlsxSheet does.
- */
+/** Reads the sheet once; keeps only the affected rows in memory. `mark` is written with rows. */
 export async function planXlsxWrite(
   file: RandomAccess,
   options: FileTableOptions,

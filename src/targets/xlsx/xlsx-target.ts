@@ -9,13 +9,13 @@ import {
   type FormatCode,
   resumed,
 } from '../file/file-format.ts';
-import { type FilePlace, type SourceFile, watchedAccess } from '../file/file-place.ts';
+import { type FilePlace, type SourceFile } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { spliced } from '../file/splice.ts';
 import { newWorkbook, planXlsxHeadings } from './new-workbook.ts';
 import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { openPackage } from './part.ts';
-import { hasSheet, openWorkbook, visibleSheets } from './workbook.ts';
+import { hasSheet, visibleSheets } from './workbook.ts';
 import { notStorableInCell, type PartEdit, planXlsxWrite } from './write-plan.ts';
 import { type RandomAccess, type NewPart, rewrittenZip } from './zip.ts';
 import { readXlsxMark } from './mark.ts';
@@ -24,11 +24,8 @@ import { targetRow } from '../shared/row-content.ts';
 import { visibleText } from '../../lib/visible-text.ts';
 import { xmlText } from './xml.ts';
 import { headingRows } from '../shared/columns.ts';
-import { SerialClock } from '../shared/serial-clock.ts';
-import { cellReader, readDateStyles, readSharedStrings } from './cell-reader.ts';
-import { freeSheetCell, readTables } from './tables.ts';
-import { SheetReader } from './rows.ts';
-import { firstRows, openXlsxSheet, readXlsxRow, textsOf, xlsxAsides } from './sheet.ts';
+import { freeSheetCell } from './tables.ts';
+import { firstRows, openSheetReader, openXlsxSheet, readXlsxRow, textsOf, xlsxAsides } from './sheet.ts';
 
 /** One sheet of a workbook. Only changed cells are written; all other bytes of the sheet and all other parts stay. */
 export function createXlsxTarget(place: FilePlace, options: Omit<FileTableOptions, 'name'>): Target {
@@ -47,8 +44,7 @@ class XlsxTarget extends FileTarget {
   /** A workbook does not record who changed a cell, only who last saved it. */
   async authors(cells: readonly unknown[], signal: AbortSignal): Promise<(Author | null)[]> {
     await using file = await this.openFile(signal);
-    const access = file === null ? null : watchedAccess(file, signal);
-    const author = access === null ? null : await xlsxLastSaver(access, xlsxFaults(this.name));
+    const author = file === null ? null : await xlsxLastSaver(file, xlsxFaults(this.name));
     return cells.map(() => author);
   }
 }
@@ -64,9 +60,9 @@ class XlsxFormat implements FileFormat {
     return this.#options.sheet ?? '';
   }
 
-  async hasPart(file: SourceFile, signal: AbortSignal, part = this.part): Promise<boolean> {
+  async hasPart(file: SourceFile, part = this.part): Promise<boolean> {
     if (part === '' || file.size === 0) return true;
-    return hasSheet(watchedAccess(file, signal), part, xlsxFaults(this.#options.name));
+    return hasSheet(file, part, xlsxFaults(this.#options.name));
   }
 
   batchSize(bytes: number): number {
@@ -77,19 +73,19 @@ class XlsxFormat implements FileFormat {
     return bytes <= largestEmpty;
   }
 
-  async isEmpty(file: SourceFile, signal: AbortSignal): Promise<boolean> {
+  async isEmpty(file: SourceFile): Promise<boolean> {
     if (file.size === 0 || !this.mayBeEmpty(file.size)) return file.size === 0;
-    return (await planXlsxHeadings(watchedAccess(file, signal), this.#options)) !== null;
+    return (await planXlsxHeadings(file, this.#options)) !== null;
   }
 
-  async *newContent(empty: SourceFile | null, signal: AbortSignal): AsyncGenerator<Buffer> {
+  async *newContent(empty: SourceFile | null): AsyncGenerator<Buffer> {
     const isNew = empty === null || empty.size === 0;
-    const headings = isNew ? null : await planXlsxHeadings(watchedAccess(empty, signal), this.#options);
-    yield* isNew || headings === null ? newWorkbook(this.#options) : this.#edited(empty, [headings], signal);
+    const headings = isNew ? null : await planXlsxHeadings(empty, this.#options);
+    yield* isNew || headings === null ? newWorkbook(this.#options) : this.#edited(empty, [headings]);
   }
 
-  async readHead(file: SourceFile, signal: AbortSignal): Promise<FileHead> {
-    const { book, columns, rows } = await openXlsxSheet(watchedAccess(file, signal), this.#options);
+  async readHead(file: SourceFile): Promise<FileHead> {
+    const { book, columns, rows } = await openXlsxSheet(file, this.#options);
     await rows.return(undefined);
     return { missing: columns.missing, mark: await readXlsxMark(book.pack, book.sheetName) };
   }
@@ -98,8 +94,8 @@ class XlsxFormat implements FileFormat {
     return notStorableInCell;
   }
 
-  async *readRows(file: SourceFile, signal: AbortSignal, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
-    const sheet = await openXlsxSheet(watchedAccess(file, signal), this.#options);
+  async *readRows(file: SourceFile, onAsides: OnAsides): AsyncGenerator<TargetRow[]> {
+    const sheet = await openXlsxSheet(file, this.#options);
     for await (const batch of sheet.rows) {
       const rows = batch.flatMap((row) => {
         const present = readXlsxRow(row, sheet);
@@ -110,39 +106,31 @@ class XlsxFormat implements FileFormat {
     }
   }
 
-  async plan(
-    file: SourceFile,
-    changes: readonly RowChange[],
-    signal: AbortSignal,
-    mark?: string,
-  ): Promise<FilePlan> {
-    const access = watchedAccess(file, signal);
-    const { outcomes, edits, added } = await planXlsxWrite(access, this.#options, changes, mark);
+  async plan(file: SourceFile, changes: readonly RowChange[], mark?: string): Promise<FilePlan> {
+    const { outcomes, edits, added } = await planXlsxWrite(file, this.#options, changes, mark);
     if (edits.length === 0) return { outcomes, content: null };
-    return { outcomes, content: this.#edited(file, edits, signal, added), isMarked: mark !== undefined };
+    return { outcomes, content: this.#edited(file, edits, added), isMarked: mark !== undefined };
   }
 
-  async planColumns(file: SourceFile, fields: ReadonlySet<string>, signal: AbortSignal) {
-    const edits = await planXlsxColumns(watchedAccess(file, signal), this.#options, fields);
-    return edits.length === 0 ? null : this.#edited(file, edits, signal);
+  async planColumns(file: SourceFile, fields: ReadonlySet<string>) {
+    const edits = await planXlsxColumns(file, this.#options, fields);
+    return edits.length === 0 ? null : this.#edited(file, edits);
   }
 
   async *#edited(
     file: SourceFile,
     edits: readonly PartEdit[],
-    signal: AbortSignal,
     added: readonly NewPart[] = [],
   ): AsyncGenerator<Buffer> {
-    const access = watchedAccess(file, signal);
     const fault = xlsxFaults(this.#options.name);
-    const parts = await openPackage(access, fault);
+    const parts = await openPackage(file, fault);
     const contents = new Map(
       edits.map(({ part, splices }) => {
         const entry = parts.get(part);
         return [entry, spliced(parts.chunks(entry), splices)] as const;
       }),
     );
-    yield* rewrittenZip(access, parts.directory, contents, added, fault);
+    yield* rewrittenZip(file, parts.directory, contents, added, fault);
   }
 }
 
@@ -167,25 +155,14 @@ async function xlsxLastSaver(file: RandomAccess, fault: XlsxFault): Promise<Auth
 const mostRows = headingRows + 1;
 
 /** @throws LeadsyncError `target.unreadable`, `target.incomplete` */
-async function readXlsxFirstRows(
-  source: SourceFile,
-  path: string,
-  signal: AbortSignal,
-  sheet?: string,
-): Promise<FirstRows> {
-  const file = watchedAccess(source, signal);
+async function readXlsxFirstRows(file: SourceFile, path: string, sheet?: string): Promise<FirstRows> {
   const fault = xlsxFaults(path);
-  const book = await openWorkbook(file, sheet === undefined ? {} : { sheet }, fault);
-  const dates = await readDateStyles(book.pack, book.styles);
-  const strings = await readSharedStrings(book.pack, book.strings);
-  const cells = cellReader(strings, dates, new SerialClock('UTC', book.date1904));
-  const reader = new SheetReader(book);
-  const batches = reader.rows();
+  const which = sheet === undefined ? {} : { sheet };
+  const { book, cells, reader, batches, tables } = await openSheetReader(file, which, 'UTC', fault);
   const found = await firstRows(batches);
   const rows = found
     .slice(0, mostRows)
     .map((row) => book.pack.guarded(book.sheet, () => textsOf(row, cells)));
-  const tables = await readTables(book);
   return {
     sheets: await visibleSheets(file, fault),
     rows,

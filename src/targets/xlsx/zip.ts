@@ -220,61 +220,43 @@ function isZlibFault(error: unknown): boolean {
   return codeOf(error)?.startsWith('Z_') ?? false;
 }
 
-interface EntryFields {
-  readonly name: Buffer;
-  readonly utf8: boolean;
-  readonly method: number;
-  /** MS-DOS time and date. */
-  readonly time: number;
-  readonly crc: number;
-  readonly compressedSize: number;
-  readonly size: number;
+/** 1980-01-01 00:00 in MS-DOS form: the earliest zip time. */
+const noTime = 0x00210000;
+/** The flag of a name in UTF-8. */
+const utf8Name = 0x800;
+
+/** For a part that is packed anew, but for checksum, sizes and place: no extra field, no comment, no data descriptor. */
+function newCentral(name: Buffer, old?: Buffer): Buffer {
+  const header = Buffer.alloc(centralLength);
+  header.writeUInt32LE(centralSignature, 0);
+  for (const version of [4, 6]) header.writeUInt16LE(20, version);
+  header.writeUInt16LE((old?.readUInt16LE(8) ?? 0) & utf8Name, 8);
+  header.writeUInt16LE(old?.readUInt16LE(10) ?? 8, 10);
+  header.writeUInt32LE(old?.readUInt32LE(12) ?? noTime, 12);
+  header.writeUInt16LE(name.length, 28);
+  header.writeUInt32LE(old?.readUInt32LE(38) ?? 0, 38);
+  return Buffer.concat([header, name]);
 }
 
-/** Little-endian numbers of 2 or 4 bytes. */
-function fields(...values: readonly (readonly [bytes: 2 | 4, value: number])[]): Buffer {
-  const all = values.map(([bytes, value]) => {
-    const field = Buffer.alloc(bytes);
-    field.writeUIntLE(value, 0, bytes);
-    return field;
-  });
-  return Buffer.concat(all);
-}
-
-/** From "version needed" to "extra field length": the same in both headers. No extra field, no data descriptor. */
-function common({ name, utf8, method, time, crc, compressedSize, size }: EntryFields): Buffer {
-  const flags = utf8 ? 0x800 : 0;
-  const packed = fields([4, crc], [4, compressedSize], [4, size]);
-  return Buffer.concat([
-    fields([2, 20], [2, flags], [2, method], [4, time]),
-    packed,
-    fields([2, name.length], [2, 0]),
-  ]);
-}
-
-function localHeader(entry: EntryFields): Buffer {
-  return Buffer.concat([fields([4, localSignature]), common(entry), entry.name]);
-}
-
-function centralHeader(entry: EntryFields, start: number, externalAttributes: number): Buffer {
-  const end = fields([2, 0], [2, 0], [2, 0], [4, externalAttributes], [4, start]);
-  return Buffer.concat([fields([4, centralSignature], [2, 20]), common(entry), end, entry.name]);
+/** The same, at the start of the part: from "version needed" to "extra field length" both headers are alike. */
+function localHeader(central: Buffer): Buffer {
+  const signature = Buffer.alloc(4);
+  signature.writeUInt32LE(localSignature);
+  return Buffer.concat([signature, central.subarray(6, 32), central.subarray(centralLength)]);
 }
 
 function endRecord(count: number, start: number, length: number, comment: Buffer): Buffer {
-  const list = fields([2, count], [2, count], [4, length], [4, start]);
-  return Buffer.concat([fields([4, endSignature], [4, 0]), list, fields([2, comment.length]), comment]);
+  const end = Buffer.alloc(endLength);
+  end.writeUInt32LE(endSignature, 0);
+  for (const place of [8, 10]) end.writeUInt16LE(count, place);
+  end.writeUInt32LE(length, 12);
+  end.writeUInt32LE(start, 16);
+  end.writeUInt16LE(comment.length, 20);
+  return Buffer.concat([end, comment]);
 }
 
-interface Packed {
-  readonly chunks: readonly Buffer[];
-  readonly crc: number;
-  readonly compressedSize: number;
-  readonly size: number;
-}
-
-/** Deflated (8) or stored (0); keeps only packed bytes in memory. */
-async function pack(content: AsyncIterable<Buffer>, method: number): Promise<Packed> {
+/** Deflated (8) or stored (0), with its checksum and sizes in the header; keeps only packed bytes in memory. */
+async function pack(content: AsyncIterable<Buffer>, central: Buffer): Promise<readonly Buffer[]> {
   let crc = 0;
   let size = 0;
   async function* counted(): AsyncGenerator<Buffer> {
@@ -286,18 +268,17 @@ async function pack(content: AsyncIterable<Buffer>, method: number): Promise<Pac
   }
   const chunks: Buffer[] = [];
   const packing: AsyncIterable<Buffer> =
-    method === 0 ? counted() : pipeline(counted(), createDeflateRaw(), () => undefined);
+    central.readUInt16LE(10) === 0 ? counted() : pipeline(counted(), createDeflateRaw(), () => undefined);
   for await (const chunk of packing) chunks.push(chunk);
-  return { chunks, crc, size, compressedSize: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
+  const packed = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  for (const [at, value] of [crc, packed, size].entries()) central.writeUInt32LE(value, 16 + 4 * at);
+  return chunks;
 }
 
 export interface NewPart {
   readonly name: string;
   readonly text: string;
 }
-
-/** 1980-01-01 00:00 in MS-DOS form: the earliest zip time. */
-const noTime = 0x00210000;
 
 /** Some files replaced, others appended; all else is copied as it is, packed bytes included: order, names and packing methods stay. */
 export async function* rewrittenZip(
@@ -312,21 +293,23 @@ export async function* rewrittenZip(
   let position = inPlace[0]?.start ?? 0;
   async function* put(
     part: ZipEntry | NewPart,
-    named: ReturnType<typeof namedAs>,
+    central: Buffer,
     content: AsyncIterable<Buffer>,
   ): AsyncGenerator<Buffer> {
-    const packed = await pack(content, named.method);
-    const header = localHeader({ ...named, ...packed });
-    centrals.set(part, centralHeader({ ...named, ...packed }, position, named.attributes));
-    yield header;
-    yield* packed.chunks;
-    position += header.length + packed.compressedSize;
+    const chunks = await pack(content, central);
+    central.writeUInt32LE(position, 42);
+    centrals.set(part, central);
+    for (const chunk of [localHeader(central), ...chunks]) {
+      position += chunk.length;
+      yield chunk;
+    }
   }
   yield* copied(file, 0, position);
   for (const entry of inPlace) {
     const content = contents.get(entry);
     if (content !== undefined) {
-      yield* put(entry, namedAs(entry), content);
+      const name = entry.central.subarray(centralLength, centralLength + entry.central.readUInt16LE(28));
+      yield* put(entry, newCentral(name, entry.central), content);
       continue;
     }
     const central = Buffer.from(entry.central);
@@ -336,8 +319,7 @@ export async function* rewrittenZip(
     position += entry.next - entry.start;
   }
   for (const part of added) {
-    const named = { name: Buffer.from(part.name), utf8: false, method: 8, time: noTime, attributes: 0 };
-    yield* put(part, named, Readable.from([Buffer.from(part.text)]));
+    yield* put(part, newCentral(Buffer.from(part.name)), Readable.from([Buffer.from(part.text)]));
   }
   if (position >= saturated) throw fault('would be larger than 4 GB');
   const all = [...entries, ...added];
@@ -351,14 +333,4 @@ export function newZip(parts: readonly NewPart[], fault: XlsxFault): AsyncGenera
   const nothing = Buffer.alloc(0);
   const file = { size: 0, read: () => Promise.resolve(nothing) };
   return rewrittenZip(file, { entries: [], comment: nothing }, new Map(), parts, fault);
-}
-
-function namedAs({ central, method }: ZipEntry) {
-  return {
-    name: central.subarray(centralLength, centralLength + central.readUInt16LE(28)),
-    utf8: (central.readUInt16LE(8) & 0x800) !== 0,
-    method,
-    time: central.readUInt32LE(12),
-    attributes: central.readUInt32LE(38),
-  };
 }

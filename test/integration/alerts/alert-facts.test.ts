@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { clearedForMs } from '../../../src/alerts/problems-of.ts';
-import { connectionFacts } from '../../../src/store/alert-facts.ts';
+import { connectionFacts } from '../../../src/store/alerts.ts';
 import { alertScene, pathKey } from './alert-scene.ts';
 
 const hour = 3_600_000;

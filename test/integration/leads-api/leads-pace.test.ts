@@ -5,7 +5,7 @@ import { createLeadsClient } from '../../../src/leads-api/leads-client.ts';
 import { readPace, refused } from '../../../src/leads-api/pace.ts';
 import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { createThrottle } from '../../../src/store/throttles.ts';
+import { createThrottle } from '../../../src/store/services.ts';
 import { type Clock, steadyClock } from '../../../src/ports/clock.ts';
 import type { LeadsPort } from '../../../src/ports/leads-service.ts';
 import { Workspace } from '../../support/workspace.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { codeOf, LeadsyncError } from '../../../src/lib/errors.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { createThrottle } from '../../../src/store/throttles.ts';
+import { createThrottle } from '../../../src/store/services.ts';
 import { steadyClock, systemClock } from '../../../src/ports/clock.ts';
 import type { Throttle } from '../../../src/ports/leads-service.ts';
 import { advanceRun } from '../../../src/sync/run.ts';

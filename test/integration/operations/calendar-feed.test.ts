@@ -6,7 +6,8 @@ import { startHttpServer } from '../../../src/ops/http.ts';
 import { beginFeeds, feedTokens, replaceFeedToken } from '../../../src/store/keeper.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { saveFollowUps } from '../../../src/store/follow-ups.ts';
-import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
+import { moveBaselines } from '../../../src/store/baselines.ts';
 import { adminToken, askOnce, openStatusSite, type StatusSite } from '../../support/status-site.ts';
 import { cpuMs } from '../../support/cpu-ms.ts';
 

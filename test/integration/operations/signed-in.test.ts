@@ -29,6 +29,27 @@ test('the proxy’s header is a login, a header from anywhere else is not', asyn
   expect((await site.ask('/', { headers: { authorization: `Bearer ${adminToken}` } })).status).toBe(200);
 });
 
+test.each([
+  ['an address of IPv6, beside IPv4 ones', ['::1', 'fd00::/8', '127.0.0.9']],
+  ['a network of IPv4', ['127.0.0.8/30']],
+])('the proxy may be %s', async (_what, trustedProxy) => {
+  await using site = await openSite({ trustedProxy });
+  expect((await site.ask('/', { headers: anna, localAddress: proxy })).status).toBe(200);
+  expect((await site.ask('/', { headers: anna })).status).toBe(401);
+});
+
+test('a name arrives as UTF-8; what Apache writes for nobody is no name', async () => {
+  await using site = await openSite({ deciders: ['Jürgen'] });
+  const bytes = Buffer.from('Jürgen').toString('latin1');
+  for (const name of [bytes, 'J\xfcrgen']) {
+    const { body } = await site.ask('/', { headers: { 'x-forwarded-user': name }, localAddress: proxy });
+    expect(body).toContain('Jürgen');
+    expect(body).not.toContain('may look');
+  }
+  const nobody = await site.ask('/', { headers: { 'x-forwarded-user': '(null)' }, localAddress: proxy });
+  expect(nobody.status).toBe(401);
+});
+
 test('who is no decider may look: each form is refused, and the page shows no button', async () => {
   await using site = await openSite({ deciders: ['Anna@example.com'] });
   const { pool } = site.app;

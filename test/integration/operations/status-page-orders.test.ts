@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runHandlers, syncQueue } from '../../../jobs/runs.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { lastRun } from '../../../src/store/runs.ts';
-import { createThrottle } from '../../../src/store/throttles.ts';
+import { createThrottle } from '../../../src/store/services.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { jobPlaces, startRedis } from '../../support/redis.ts';
 import { openStatusSite, type StatusSite } from '../../support/status-site.ts';

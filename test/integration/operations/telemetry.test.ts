@@ -116,17 +116,74 @@ test('the figures of /metrics go to the collector, too', async () => {
   expect(of('leadsync_requests_total', { side: 'leads', status: '200' })?.[0]?.value).toBeGreaterThan(0);
 });
 
+test('figures without traces: nothing is sent where nobody asked for traces, and no line has a trace', async () => {
+  await using collector = await startOtlpReceiver();
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const worker = workspace.start(['worker'], {
+    env: {
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${collector.url}/v1/metrics`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_METRIC_EXPORT_INTERVAL: '2000',
+      OTEL_METRIC_EXPORT_TIMEOUT: '2000',
+    },
+  });
+  await isSynced(workspace, worker);
+  await until('the figures are told', () => collector.metrics.has('leadsync_database_up'));
+  const { code, stderr } = await worker.kill('SIGTERM');
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('OpenTelemetry');
+  expect(stderr).not.toContain('trace_id');
+  expect(stderr).not.toContain('cannot be read');
+});
+
+test('what the SDK cannot do is told in words, each once', async () => {
+  await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
+  const worker = workspace.start(['worker'], {
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_METRICS_EXPORTER: 'otlp',
+      OTEL_METRIC_EXPORT_INTERVAL: '2000',
+      OTEL_METRIC_EXPORT_TIMEOUT: '2000',
+      OTEL_BSP_SCHEDULE_DELAY: '200',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+    },
+  });
+  await isSynced(workspace, worker);
+  await until('a fault is told', () => worker.stderr.includes('OpenTelemetry'));
+  const { stderr } = await worker.kill('SIGTERM');
+  const told = logged(stderr).filter(({ msg }) => msg.startsWith('OpenTelemetry'));
+  expect(told.map(({ msg }) => msg)).toContain('OpenTelemetry: connect ECONNREFUSED 127.0.0.1:9');
+  expect(new Set(told.map(({ msg }) => msg)).size).toBe(told.length);
+  expect(stderr).not.toContain('stack');
+});
+
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
 test.each([
   [undefined, {}],
-  [{ metrics: false }, endpoint],
-  [{ metrics: false }, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }],
-  [{ metrics: false }, { OTEL_TRACES_EXPORTER: 'otlp' }],
-  [{ metrics: false }, { ...endpoint, OTEL_METRICS_EXPORTER: 'none' }],
-  [{ metrics: true }, { ...endpoint, OTEL_METRICS_EXPORTER: 'otlp' }],
-  [{ metrics: true }, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics' }],
-  [{ metrics: false }, { ...endpoint, OTEL_SDK_DISABLED: 'false' }],
+  [{ traces: true, metrics: false }, endpoint],
+  [{ traces: true, metrics: false }, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }],
+  [{ traces: true, metrics: false }, { OTEL_TRACES_EXPORTER: 'otlp' }],
+  [
+    { traces: true, metrics: false },
+    { ...endpoint, OTEL_METRICS_EXPORTER: 'none' },
+  ],
+  [
+    { traces: true, metrics: true },
+    { ...endpoint, OTEL_METRICS_EXPORTER: 'otlp' },
+  ],
+  [
+    { traces: false, metrics: true },
+    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:9/v1/metrics' },
+  ],
+  [
+    { traces: false, metrics: true },
+    { ...endpoint, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'otlp' },
+  ],
+  [
+    { traces: true, metrics: false },
+    { ...endpoint, OTEL_SDK_DISABLED: 'false' },
+  ],
   [undefined, { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }],
   [undefined, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }],
   [undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }],

@@ -4,7 +4,7 @@ import { workMails } from '../../../src/worker/work-mails.ts';
 import { followUpsOf } from '../../../src/store/follow-ups.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { giveUpLeft } from '../../../src/store/sending.ts';
-import { forgetConnection } from '../../../src/store/forget.ts';
+import { forgetConnection } from '../../../src/store/retention.ts';
 import type { SandboxOptions } from '../../../src/demo/options.ts';
 import { dueLead } from '../../support/due-lead.ts';
 import { reminderScene } from '../../support/reminder-scene.ts';

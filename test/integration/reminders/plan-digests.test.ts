@@ -7,7 +7,7 @@ import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import type { ReminderRules } from '../../../src/config/config.ts';
 import type { Weekday } from '../../../src/config/values.ts';
 import { type Digest, getMails } from '../../../src/store/mails.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { dueDigests } from '../../support/due-mails.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';
 import { type Scene, useScenes } from '../store/store-scene.ts';

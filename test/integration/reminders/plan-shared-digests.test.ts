@@ -3,7 +3,7 @@ import type { ReminderRules } from '../../../src/config/config.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { saveFollowUps } from '../../../src/store/follow-ups.ts';
-import { forgetConnection, forgetOldDigests } from '../../../src/store/forget.ts';
+import { forgetConnection, forgetOldDigests } from '../../../src/store/retention.ts';
 import type { Digest } from '../../../src/store/mails.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { dueDigests } from '../../support/due-mails.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planDigests } from '../../../src/reminders/plan/plan-digests.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { body, header } from '../../support/due-lead.ts';
 import { startMailServer } from '../../support/mail-server.ts';

@@ -17,7 +17,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readBackupFile, writeBackupFile } from '../../../src/cli/backup.ts';
 import { dumpState } from '../../../src/store/dump.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { restoreState } from '../../../src/store/restore.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';

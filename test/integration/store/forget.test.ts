@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { runHousekeeping } from '../../../src/worker/housekeeping.ts';
 import { mailQueue } from '../../../src/worker/mail-jobs.ts';
-import { countKept, ownedTables } from '../../../src/store/forget.ts';
+import { countKept, ownedTables } from '../../../src/store/retention.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { alertScene } from '../alerts/alert-scene.ts';
 import { clearedForMs } from '../../../src/alerts/problems-of.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { MailSender } from '../../../src/store/mail-sender.ts';
+import { MailSender } from '../../../src/store/mail-ledger.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 

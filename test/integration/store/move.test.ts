@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
-import { endMove, noteMove } from '../../../src/store/installation.ts';
+import { endMove, noteMove } from '../../../src/store/keeper.ts';
 import { acquireLease } from '../../../src/store/leases.ts';
 import { moveLock } from '../../../src/store/migrate.ts';
 import { beginSending, type Claim } from '../../../src/store/sending.ts';

@@ -1,6 +1,5 @@
 import { inject, expect, test } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
-import { assertOwnSession } from '../../../src/store/own-session.ts';
+import { assertOwnSession, openDatabase } from '../../../src/store/database.ts';
 import { createTestDatabase } from '../../support/database.ts';
 import { startPgBouncer } from '../../support/pgbouncer.ts';
 import { type PoolerKind, startPooler } from '../../support/pooler.ts';

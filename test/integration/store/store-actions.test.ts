@@ -2,18 +2,19 @@ import { fingerprint } from '../../../src/core/merge/fingerprint.ts';
 import { describe, expect, test } from 'vitest';
 import { actionKinds, type ActionKind, type PlannedAction } from '../../../src/core/merge/action.ts';
 import {
+  type Action,
+  beginAttempts,
   clearActions,
   countActions,
+  countAttempts,
   insertActions,
-  pendingActions,
-  pendingSizes,
+  openActions,
   recordOutcomes,
   troubledActions,
   visibleActions,
   writtenCells,
 } from '../../../src/store/actions.ts';
 import { history, recordHistory } from '../../../src/store/history.ts';
-import { beginAttempts, takeBackAttempts } from '../../../src/store/attempts.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();
@@ -84,9 +85,14 @@ describe('a plan', () => {
   });
 });
 
-async function pending(...given: Parameters<typeof pendingSizes>): ReturnType<typeof pendingActions> {
-  const ids = (await pendingSizes(...given)).map(({ id }) => id);
-  return pendingActions(given[0], ids);
+async function batchesOf<T>(all: AsyncIterable<T>): Promise<readonly T[]> {
+  const batches: T[] = [];
+  for await (const batch of all) batches.push(batch);
+  return batches;
+}
+
+async function pending(...given: Parameters<typeof openActions>): Promise<readonly Action[]> {
+  return (await batchesOf(openActions(...given))).flat();
 }
 
 describe('what is still to be done', () => {
@@ -114,7 +120,8 @@ describe('what is still to be done', () => {
       ['e', 'planned'],
       [null, 'planned'],
     ]);
-    expect((await pendingSizes(here.pool, run, kinds)).every(({ size }) => size > 0)).toBe(true);
+    const batches = await batchesOf(openActions(here.pool, run, kinds, 2));
+    expect(batches.map((batch) => batch.length)).toEqual([2, 1]);
     expect(await pending(here.pool, { ...run, round: 2 }, kinds)).toEqual([]);
   });
 
@@ -129,7 +136,7 @@ describe('what is still to be done', () => {
       }));
     const [first] = await begin(1);
     expect(await begin(5)).toEqual([{ ...first, attempts: 1 }, expect.objectContaining({ attempts: 0 })]);
-    await takeBackAttempts(here.pool, [first?.id ?? 0]);
+    await countAttempts(here.pool, [{ id: first?.id ?? 0 }], -1);
     expect(await begin(1)).toEqual([{ ...first, attempts: 1 }]);
     await recordOutcomes(here.pool, [{ actionId: first?.id ?? 0, state: 'deferred' }]);
     expect(await begin(5)).toEqual([expect.objectContaining({ attempts: 1 })]);

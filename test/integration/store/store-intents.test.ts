@@ -1,15 +1,8 @@
 import { expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
-import { insertActions, pendingActions, visibleActions } from '../../../src/store/actions.ts';
-import {
-  abandonIntents,
-  beginIntent,
-  countScanWithout,
-  intentsCreated,
-  intentsLinked,
-  openIntents,
-} from '../../../src/store/intents.ts';
+import { insertActions, visibleActions } from '../../../src/store/actions.ts';
+import { beginIntent, changeIntents, openIntents } from '../../../src/store/intents.ts';
 import { listActions } from '../../../src/store/run-list.ts';
 import { openRun } from '../../../src/store/runs.ts';
 import { fields, type Scene, useScenes } from './store-scene.ts';
@@ -73,10 +66,10 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
     await begin(here),
   ];
   await begin(other);
-  await intentsCreated(here.pool, [{ id: created, leadId: 'lead-1' }]);
-  await intentsCreated(here.pool, [{ id: linked, leadId: 'lead-2' }]);
-  await intentsLinked(here.pool, [linked]);
-  await abandonIntents(here.pool, [abandoned]);
+  await changeIntents(here.pool, [[created, { state: 'created', leadId: 'lead-1' }]]);
+  await changeIntents(here.pool, [[linked, { state: 'created', leadId: 'lead-2' }]]);
+  await changeIntents(here.pool, [[linked, { state: 'linked' }]]);
+  await changeIntents(here.pool, [[abandoned, { state: 'abandoned' }]]);
   const found = await open(here);
   expect(found.map(({ id, leadId }) => [id, leadId])).toEqual([
     [doubtful, null],
@@ -87,25 +80,29 @@ test('open are those in doubt and those not linked yet, oldest first, of this co
 test('an action has its intent until that is abandoned, so that it is not sent twice', async () => {
   const here = scene();
   const id = await planned(here);
+  const { id: runId = 0 } = (await openRun(here.pool, here.connection, 'sync')) ?? {};
   const isBegun = async (): Promise<boolean | undefined> =>
-    (await pendingActions(here.pool, [id])).at(0)?.isBegun;
+    (await visibleActions(here.pool, { id: runId, round: 1, undoOf: null })).at(0)?.isBegun;
   expect(await isBegun()).toBe(false);
   await beginIntent(here.pool, here.connection, id);
   expect(await isBegun()).toBe(true);
-  await intentsCreated(here.pool, [{ id, leadId: 'lead-1' }]);
+  await changeIntents(here.pool, [[id, { state: 'created', leadId: 'lead-1' }]]);
   expect(await isBegun()).toBe(true);
-  await intentsLinked(here.pool, [id]);
+  await changeIntents(here.pool, [[id, { state: 'linked' }]]);
   expect(await isBegun()).toBe(true);
-  await abandonIntents(here.pool, [id]);
+  await changeIntents(here.pool, [[id, { state: 'abandoned' }]]);
   expect(await isBegun()).toBe(false);
 });
 
 test('scans without the lead are counted for those that they speak against', async () => {
   const here = scene();
   const [one, two] = [await begin(here), await begin(here)];
-  await countScanWithout(here.pool, [one], 1);
-  await countScanWithout(here.pool, [one, two], 0.5);
-  await countScanWithout(here.pool, [], 1);
+  await changeIntents(here.pool, [[one, { scansWithoutIt: 1 }]]);
+  await changeIntents(here.pool, [
+    [one, { scansWithoutIt: 1.5 }],
+    [two, { scansWithoutIt: 0.5 }],
+  ]);
+  await changeIntents(here.pool, []);
   const found = await open(here);
   expect(found.map(({ scansWithoutIt }) => scansWithoutIt)).toEqual([1.5, 0.5]);
 });
@@ -114,13 +111,13 @@ test('a create that was tried again begins anew, and is listed with the lead tha
   const here = scene();
   const { pool, connection } = here;
   const id = await begin(here);
-  await intentsCreated(pool, [{ id, leadId: 'first' }]);
-  await countScanWithout(pool, [id], 1);
-  await abandonIntents(pool, [id]);
+  await changeIntents(pool, [[id, { state: 'created', leadId: 'first' }]]);
+  await changeIntents(pool, [[id, { scansWithoutIt: 1 }]]);
+  await changeIntents(pool, [[id, { state: 'abandoned' }]]);
   expect(await open(here)).toEqual([]);
   await beginIntent(pool, connection, id);
   expect(await open(here)).toMatchObject([{ id, leadId: null, scansWithoutIt: 0 }]);
-  await intentsCreated(pool, [{ id, leadId: 'made' }]);
+  await changeIntents(pool, [[id, { state: 'created', leadId: 'made' }]]);
   const run = await openRun(pool, connection, 'sync');
   expect(run && (await listActions(pool, run, 0, 10))).toMatchObject([{ id, leadId: 'made' }]);
 });
@@ -128,7 +125,7 @@ test('a create that was tried again begins anew, and is listed with the lead tha
 test('of creates of which none was begun none is abandoned', async () => {
   const here = scene();
   const id = await planned(here);
-  await abandonIntents(here.pool, [id]);
+  await changeIntents(here.pool, [[id, { state: 'abandoned' }]]);
   const { rows } = await here.pool.query(`select intent from actions where id = $1`, [id]);
   expect(rows).toEqual([{ intent: null }]);
 });

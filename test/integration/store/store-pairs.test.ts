@@ -1,19 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { transaction } from '../../../src/store/database.ts';
-import {
-  adoptScan,
-  advanceBaselines,
-  copyPairs,
-  knowLeads,
-  moveBaselines,
-} from '../../../src/store/baselines.ts';
-import {
-  allSpellings,
-  basesOf,
-  countKnownPairs,
-  listDeleted,
-  loadSpellings,
-} from '../../../src/store/pairs.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
+import { adoptScan, copyPairs, moveBaselines } from '../../../src/store/baselines.ts';
+import { basesOf, listDeleted, loadSpellings } from '../../../src/store/pairs.ts';
 import { nextRound } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 
@@ -250,8 +239,10 @@ describe('the baseline', () => {
       ]),
     );
     const run = await here.scan({}, []);
-    await knowLeads(here.pool, run, [listed], true);
-    expect([...(await allSpellings(here.pool, here.connection))].toSorted()).toEqual(ids);
+    const missed = { run: run.id, lead: 0, row: 1, since: null };
+    await moveBaselines(here.pool, here.connection, [{ to: 'known', leadId: listed, missed }]);
+    const all = await loadSpellings(here.pool, here.connection);
+    expect([...all.values()].toSorted()).toEqual(ids);
     const typed = ['a', 'd', 'e', 'f'].map(idOf);
     expect(await loadSpellings(here.pool, here.connection, typed)).toEqual(
       new Map([
@@ -276,13 +267,13 @@ describe('deleted leads', () => {
       { leadId: 'a', values },
       { leadId: 'b', values },
     ]);
-    expect(await countKnownPairs(here.pool, here.connection)).toBe(2);
+    expect((await here.scan({}, [])).scan.inStep()).toBe(2);
     await moveBaselines(here.pool, here.connection, [
       { to: 'lead-deleted', leadId: 'a' },
       { to: 'lead-deleted', leadId: 'nobody' },
     ]);
     expect(await listDeleted(here.pool, here.connection)).toEqual(['a']);
-    expect(await countKnownPairs(here.pool, here.connection)).toBe(1);
+    expect((await here.scan({}, [])).scan.inStep()).toBe(1);
     const run = await here.scan({ b: acme }, [
       ['a', acme],
       ['b', acme],
@@ -293,13 +284,13 @@ describe('deleted leads', () => {
 
     await here.adopt(await here.scan({ a: won, b: acme }, [['a', acme]]));
     expect(await listDeleted(here.pool, here.connection)).toEqual([]);
-    expect(await countKnownPairs(here.pool, here.connection)).toBe(2);
+    expect((await here.scan({}, [])).scan.inStep()).toBe(2);
   });
 
   test('leads that were never in step are no known pairs', async () => {
     const here = scene();
     await here.adopt(await here.scan({ a: acme }, []));
-    expect(await countKnownPairs(here.pool, here.connection)).toBe(0);
+    expect((await here.scan({}, [])).scan.inStep()).toBe(0);
   });
 
   test('are forgotten one by one', async () => {

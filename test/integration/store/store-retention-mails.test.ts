@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Value } from '../../../src/core/lead/value.ts';
-import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
+import { moveBaselines } from '../../../src/store/baselines.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
 import { setMailState } from '../../support/mail-state.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';

@@ -1,19 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
-import { insertActions, pendingSizes } from '../../../src/store/actions.ts';
-import { recordConflicts } from '../../../src/store/conflicts.ts';
+import { insertActions, visibleActions } from '../../../src/store/actions.ts';
+import { listDecisions, recordConflicts } from '../../../src/store/conflicts.ts';
 import { history, recordHistory } from '../../../src/store/history.ts';
-import {
-  abandonIntents,
-  beginIntent,
-  intentsCreated,
-  intentsLinked,
-  openIntents,
-} from '../../../src/store/intents.ts';
-import { advanceBaselines, moveBaselines } from '../../../src/store/baselines.ts';
+import { beginIntent, changeIntents, openIntents } from '../../../src/store/intents.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
+import { moveBaselines } from '../../../src/store/baselines.ts';
 import { knownService } from '../../../src/store/places.ts';
-import { listDecisions } from '../../../src/store/decisions.ts';
 import { prune } from '../../../src/store/retention.ts';
 import { listRuns } from '../../../src/store/run-list.ts';
 import {
@@ -52,7 +46,7 @@ async function finishedRun(
       reason: 'row-edited',
     })),
   );
-  const [first] = await pendingSizes(pool, run, ['update-lead']);
+  const [first] = await visibleActions(pool, run);
   await recordHistory(pool, [{ actionId: first?.id ?? 0, leadId: 'lead-0', changes: change }]);
   await finishRun(pool, run.id, status, null);
   await pool.query(
@@ -223,9 +217,12 @@ describe('pruning by age', () => {
     };
     const [linked = 0, abandoned = 0, inDoubt = 0, created = 0] = await begun(300, 4);
     const [ofKept = 0] = await begun(200, 1);
-    await intentsLinked(pool, [linked, ofKept]);
-    await abandonIntents(pool, [abandoned]);
-    await intentsCreated(pool, [{ id: created, leadId: 'x' }]);
+    await changeIntents(pool, [
+      [linked, { state: 'linked' }],
+      [ofKept, { state: 'linked' }],
+    ]);
+    await changeIntents(pool, [[abandoned, { state: 'abandoned' }]]);
+    await changeIntents(pool, [[created, { state: 'created', leadId: 'x' }]]);
     expect(await pruneOf(here)).toMatchObject({ runs: 0, actions: 2 });
     expect(await ids(here, 'actions')).toEqual([inDoubt, created, ofKept]);
     const scan = new LiveScan(new Baselines(fields));
@@ -233,7 +230,10 @@ describe('pruning by age', () => {
     expect(open.map(({ id }) => id)).toEqual([inDoubt, created]);
     expect(await listRuns(pool, connection, null, 10)).toHaveLength(1);
     // The rest goes once they are settled.
-    await intentsLinked(pool, [inDoubt, created]);
+    await changeIntents(pool, [
+      [inDoubt, { state: 'linked' }],
+      [created, { state: 'linked' }],
+    ]);
     expect(await pruneOf(here)).toMatchObject({ runs: 1, actions: 2 });
     expect(await ids(here, 'actions')).toEqual([ofKept]);
   });

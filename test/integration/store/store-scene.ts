@@ -13,7 +13,7 @@ import {
   type Sight,
 } from '../../../src/core/merge/difference.ts';
 import { transaction } from '../../../src/store/database.ts';
-import { sights } from '../../../src/store/differences.ts';
+import { sightsOf } from '../../../src/store/differences.ts';
 import { adoptScan, keepMoves, makeKeptMoves } from '../../../src/store/baselines.ts';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
 import { loadBaselines } from '../../../src/store/load-baselines.ts';
@@ -114,14 +114,14 @@ export class Scene {
     live: LiveScan,
   ): Promise<readonly string[]> {
     const again = Object.entries(leads).flatMap(([leadId, cells]) =>
-      live.seeLead(leadId, cells) === 'again' ? [leadId] : [],
+      live.seeLead(leadId, cells) ? [leadId] : [],
     );
     await logLeads(this.pool, run.id, live.takeLeads([]));
     return again;
   }
 
   sights(run: SeenRun): Promise<readonly Sight[]> {
-    return collect(sights(this.pool, run, run.scan));
+    return collect(sightsOf(this.pool, run, run.scan));
   }
 
   /** All differences, read as the product reads them. */
@@ -137,8 +137,11 @@ export class Scene {
     );
     return transaction(this.pool, async (db) => {
       const stored = await adoptScan(db, run, run.scan, isProof.rows, new Set());
-      await keepMoves(db, absences);
-      await makeKeptMoves(db, run);
+      const moves = absences.map(({ leadId, place, ...missed }) => {
+        return { to: 'missed', leadId, row: place ?? undefined, missed: { ...missed, run: run.id } } as const;
+      });
+      await keepMoves(db, moves);
+      await makeKeptMoves(db, run.connection);
       return stored;
     });
   }

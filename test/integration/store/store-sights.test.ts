@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LooseRows, memoOf } from '../../../src/core/merge/difference.ts';
 import { decideConflict, listConflicts, recordConflicts } from '../../../src/store/conflicts.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { scannedLeadCells, unknownLeads, wantedRows } from '../../../src/store/differences.ts';
 import { logLeads, sightedLeads, storeSights } from '../../../src/store/run-sights.ts';
 import { sight } from '../../unit/sight.ts';

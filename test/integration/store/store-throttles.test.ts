@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
-import { createThrottle } from '../../../src/store/throttles.ts';
+import { createThrottle } from '../../../src/store/services.ts';
 import { useScenes } from './store-scene.ts';
 
 const scene = useScenes();

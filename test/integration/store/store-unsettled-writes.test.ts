@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWriteJournal } from '../../../src/store/unsettled-writes.ts';
+import { createWriteJournal } from '../../../src/store/connections.ts';
 import { packNote, unpackNote } from '../../../src/targets/google-sheets/unsettled-write.ts';
 import { useScenes } from './store-scene.ts';
 

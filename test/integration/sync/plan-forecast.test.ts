@@ -3,7 +3,7 @@ import { describeForecast, type PlanOutput } from '../../../src/cli/plan-output.
 import { refused } from '../../../src/leads-api/pace.ts';
 import type { SandboxOptions } from '../../../src/demo/options.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
-import { createThrottle } from '../../../src/store/throttles.ts';
+import { createThrottle } from '../../../src/store/services.ts';
 import { steadyClock } from '../../../src/ports/clock.ts';
 import { oneObject } from '../../support/cli.ts';
 import { Workspace } from '../../support/workspace.ts';

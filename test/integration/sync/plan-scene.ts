@@ -1,7 +1,7 @@
 import type { ReminderRules } from '../../../src/config/config.ts';
 import type { Value } from '../../../src/core/lead/value.ts';
 import { planReminders } from '../../../src/reminders/plan/plan-reminders.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { type Reminder, listReminders } from '../../../src/store/mails.ts';
 import { dueReminders } from '../../support/due-mails.ts';
 import { reminderConnection } from '../../support/reminder-rules.ts';

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ByteBudget, memoryBudget } from '../../../src/lib/byte-budget.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { loadBaselines, sizeOfBaselines } from '../../../src/store/load-baselines.ts';
 import { type Run, updateRun } from '../../../src/store/runs.ts';
 import { type StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import { ScanMemory } from '../../../src/sync/scan-memory.ts';
+import { ScanMemory } from '../../../src/sync/scan-bounds.ts';
 import { fields, type Scene, useScenes } from '../store/store-scene.ts';
 import { otherTarget } from '../../support/other-target.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
@@ -39,7 +39,7 @@ test('an interrupted scan goes on with what it has met', async () => {
   using memory = new ScanMemory();
   const opened = await openScan(stepOf(here, memory), run);
   expect(opened.run).toEqual(run);
-  expect(opened.scan.seeLead('b', acme)).toBe('again');
+  expect(opened.scan.seeLead('b', acme)).toBe(true);
   expect([...opened.scan.absent()].filter(({ lead }) => lead)).toMatchObject([{ leadId: 'c' }]);
   expect((await openScan(stepOf(here, memory), run)).scan).toBe(opened.scan);
 });
@@ -55,7 +55,8 @@ test.each(['pull', 'read'] as const)(
     const opened = await openScan(stepOf(here, memory), run);
     expect(opened.run).toMatchObject({ phase: 'pull', cursor: null, pages: 0, pulled: 0 });
     expect([...opened.scan.leads()]).toEqual([]);
-    expect(opened.scan.seeLead('a', acme)).toBe('moved');
+    opened.scan.seeLead('a', acme);
+    expect(opened.scan.lead('a')).toEqual(acme);
   },
 );
 
@@ -185,5 +186,5 @@ test('a lead that shows a long baseline shows it as before, and one letter of it
   const { scan } = await openScan(stepOf(here, memory), await here.run());
   expect(scan.base.length(0)).toBeGreaterThan(3_000);
   expect(scan.base.isShown(0, long)).toBe(true);
-  expect(scan.seeLead('a', { ...long, companyName: `${'ü'.repeat(1_499)}u` })).toBe('moved');
+  expect(scan.base.isShown(0, { ...long, companyName: `${'ü'.repeat(1_499)}u` })).toBe(false);
 });

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { localDateOf } from '../../../src/reminders/plan/local-time.ts';
 import { planMails } from '../../../src/worker/plan-mails.ts';
 import { workMails } from '../../../src/worker/work-mails.ts';
-import { advanceBaselines } from '../../../src/store/baselines.ts';
+import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { hoursAheadAtNoon, zoneAhead } from '../../support/daytime-zone.ts';
 import { until } from '../../support/until.ts';
 import { outbox } from '../../support/worker.ts';
