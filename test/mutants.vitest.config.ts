@@ -10,12 +10,13 @@ export default defineConfig({
     include: [
       'test/unit/{guard,instant,laws-*,lead-*,merge-*,plan-*,planner*,fingerprint*,lost-{creates,creates-rows,creates-several,rows*,sights},undo*}.test.ts',
       'test/unit/{apart-rows,aside,audit,baseline-moves,count-outcomes,day,difference,email-addresses}.test.ts',
-      'test/unit/{first-leads,follow-up-years,garbled,guard-*,heading-line,held-conflicts,id-set,judge-mark}.test.ts',
-      'test/unit/{live-scan,match*,choose-matches,missed-columns,older-cop*,other-words,propose-mapping}.test.ts',
+      'test/unit/{first-leads,follow-up-years,garbled,guard-*,heading-line,held-conflicts,hold-message,id-set}.test.ts',
+      'test/unit/{intent-rows,judge-mark,live-scan,match*,choose-matches,missed-columns,older-cop*,other-words,propose-mapping}.test.ts',
       'test/unit/{records,refused-create,requested-edit,row-*,settle-creates,shifted-rows,shown-date}.test.ts',
       'test/unit/{shuffled-rows,snooze,text-size,totals,unlisted,whose-lead}.test.ts',
     ],
     setupFiles: ['test/support/fixed-seed.ts'],
     env: { LAW_RUNS: '200' },
+    testTimeout: 60_000,
   },
 });

@@ -31,6 +31,8 @@ export interface PlanOutput {
   readonly actions: readonly ReturnType<typeof planLine>[];
   readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
   readonly problems?: SyncReport['problems'];
+  /** Rows that people paused; absent: none. */
+  readonly pausedRows?: number;
   /** Not for a run that failed or stopped before it compared anything. */
   readonly forecast?: Forecast;
 }
@@ -59,6 +61,7 @@ export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 
     actions: actions.map((action) => planLine(action, companies)),
     guard: { ok: run.status !== 'failed' && run.refusals.length === 0, refusals: run.refusals },
     ...(problems.length > 0 && { problems }),
+    ...(run.pausedRows > 0 && { pausedRows: run.pausedRows }),
     ...forecastOf(run),
   };
 }
@@ -145,6 +148,7 @@ export function describePlan(
   const lines = [
     `${run.connection}: ${what}: ${read}, ${counted(actions.length, 'action')}`,
     ...describeCounts(actions, fields),
+    run.pausedRows > 0 && `  ${counted(run.pausedRows, 'row is', 'rows are')} paused`,
     ...(detail === 'summary'
       ? []
       : [held, others].flatMap((some) => describeSome(some, plan, detail === 'all'))),
@@ -207,19 +211,21 @@ function proposedWords(
   const pairs = pairedWords(rows, leads);
   const taken = new Set(pairs.map(([, lead]) => lead));
   const others = [...new Set(leads)].filter((lead) => lead !== '' && !taken.has(lead)).map(showCell);
-  const open = others.length === 0 ? '# one of the service' : `# ${others.slice(0, wordsShown).join(', ')}?`;
   return [
     `      ${field}:`,
     `        column: ${JSON.stringify(column)}`,
     ...(direction === 'two-way' ? [] : [`        direction: ${direction}`]),
     '        values:',
+    // A word a line: what a terminal folds is no YAML any more.
+    ...others.slice(0, othersShown).map((word) => `          # also of the service: ${word}`),
     ...pairs.map(
-      ([row, lead]) => `          ${JSON.stringify(row)}: ${lead === null ? open : JSON.stringify(lead)}`,
+      ([row, lead]) => `          ${JSON.stringify(row)}: ${lead === null ? '# ?' : JSON.stringify(lead)}`,
     ),
   ];
 }
 
 const wordsShown = 6;
+const othersShown = 20;
 
 export function describeUnmade({ connection, problems }: UnmadePlan): string {
   return describeFailed(connection, 'the plan', describeProblems(problems, new Map(), []));

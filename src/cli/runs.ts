@@ -77,7 +77,7 @@ function reasonOf({ status, problem }: ListedRun): ListedRun['problem'] {
 }
 
 function json(connection: string, run: ListedRun): object {
-  const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
+  const { id, status, undoOf, createdAt, finishedAt, written, held, tableReadAt } = run;
   const reason = reasonOf(run);
   return {
     runId: String(id),
@@ -90,12 +90,13 @@ function json(connection: string, run: ListedRun): object {
     durationMs: finishedAt === null ? null : Math.round(finishedAt - createdAt),
     changes: written,
     held,
+    ...(tableReadAt !== null && { tableReadAt }),
     ...(reason !== null && { reason }),
   };
 }
 
 function describe(run: ListedRun, timeZone: string): string {
-  const { id, status, undoOf, createdAt, finishedAt, written, held } = run;
+  const { id, status, undoOf, createdAt, finishedAt, written, held, tableReadAt } = run;
   const kind = kindOf(run);
   const whose = undoOf === null ? '' : kind === 'plan' ? ` to undo run ${undoOf}` : ` of run ${undoOf}`;
   const what = kind === 'sync' ? '' : `${kind}${whose}, `;
@@ -103,6 +104,7 @@ function describe(run: ListedRun, timeZone: string): string {
     `${what}${status}`,
     kind !== 'plan' && written !== null && (written > 0 ? counted(written, 'change') : 'no change'),
     held !== null && held > 0 && `${held} held`,
+    tableReadAt !== null && `table unchanged since ${shownMoment(tableReadAt, timeZone)}`,
     finishedAt !== null && shownSeconds(finishedAt - createdAt),
   ].filter(Boolean);
   const reason = reasonOf(run);

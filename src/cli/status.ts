@@ -66,6 +66,7 @@ async function describe(
   const lines = [
     lastRun === null ? `${status.connection}: no sync so far` : await tellReport(pool, lastRun, connection),
     status.lastRunAt && `  at       ${time(status.lastRunAt)}`,
+    status.tableReadAt && `  table    unchanged since it was read in full, ${time(status.tableReadAt)}`,
     status.place && `  keeps    ${status.place}`,
     ...status.formerPlaces.map(
       ({ address, leftAt }) =>

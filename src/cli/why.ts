@@ -107,6 +107,7 @@ function json({ record, company, deletions, joins, decisions, held, fields, ...s
     knownSince: record?.firstSeenAt ?? null,
     deletedAt: record?.deletedAt ?? null,
     ...(record?.outsideSince && { outsideSince: record.outsideSince }),
+    ...(record?.pausedSince && { pausedSince: record.pausedSince }),
     historySince: story.since,
     deletions: deletions.map(inRun),
     ...(joins.length > 0 && { matched: joins.map(inRun) }),
@@ -175,6 +176,8 @@ function describeRecord(story: LeadStory): readonly string[] {
     record?.deletedAt && `deleted in the service; its row was handled at ${toSecond(record.deletedAt)}`,
     record?.outsideSince &&
       `leads.query has not shown it since ${toSecond(record.outsideSince)}: its row stays, and no mails are sent`,
+    record?.pausedSince &&
+      `its row has been paused since ${toSecond(record.pausedSince)}: neither side follows the other`,
     ...joins.map(
       ({ at, run, message }) => `${toSecond(at)}, run ${run}: the row was matched with the lead: ${message}`,
     ),

@@ -56,6 +56,7 @@ function checkColumns(report: Report, connection: Connection): void {
       path: ['target', 'idColumn'],
     },
     { use: 'the status', column: target?.statusColumn, path: ['target', 'statusColumn'] },
+    { use: 'the pauses', column: target?.pauseColumn, path: ['target', 'pauseColumn'] },
   ];
   const uses = new Map<string, string>();
   // Columns of the default mapping are not in the file: blame the one that is.

@@ -25,6 +25,11 @@ const columns = {
     .describe(
       'Column in which leadsync writes how each row stands. Without it the row of a deleted lead shows nothing.',
     ),
+  pauseColumn: heading
+    .exactOptional()
+    .describe(
+      'Column of your own that pauses rows: one that is ticked, or says anything but no, is neither read nor written, and not gone.',
+    ),
 };
 
 const zone = {

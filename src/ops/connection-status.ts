@@ -29,6 +29,8 @@ export interface ConnectionStatus {
   readonly connection: string;
   readonly lastRun: SyncReport | null;
   readonly lastRunAt: string | null;
+  /** The table was unchanged since it had been read in full then, and the last run did not read it; absent: it did. */
+  readonly tableReadAt?: string;
   readonly running: {
     readonly runId: string;
     readonly phase: string;
@@ -83,6 +85,7 @@ export async function connectionStatus(
     connection: name,
     lastRun: last === null ? null : (last.report as SyncReport),
     lastRunAt: iso(last?.finishedAt),
+    ...(typeof last?.tableReadAt === 'string' && { tableReadAt: last.tableReadAt }),
     running: open && {
       runId: String(open.id),
       phase: open.phase,

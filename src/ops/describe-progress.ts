@@ -47,7 +47,11 @@ function share(done: number, all: number): string {
 }
 
 /** How many records a run left in which state, in one line. */
-export function describeVerification({ receipt, undoOf }: Pick<SyncReport, 'receipt' | 'undoOf'>): string {
+export function describeVerification({
+  receipt,
+  undoOf,
+  pausedRows = 0,
+}: Pick<SyncReport, 'receipt' | 'undoOf' | 'pausedRows'>): string {
   const { records, equal, held, putOff, left, unexplained } = receipt;
   const [one, several, whole] =
     undoOf === undefined ? ['record', 'records', 'equal on both sides'] : ['write', 'writes', 'put back'];
@@ -56,6 +60,7 @@ export function describeVerification({ receipt, undoOf }: Pick<SyncReport, 'rece
     held > 0 && `${count(held)} held`,
     putOff > 0 && `${count(putOff)} put off`,
     left > 0 && counted(left, 'left as it is', 'left as they are'),
+    pausedRows > 0 && counted(pausedRows, 'row paused', 'rows paused'),
     unexplained > 0 && counted(unexplained, 'does not show what was written', 'do not show what was written'),
   ];
   return parts.filter(Boolean).join(', ');

@@ -19,6 +19,8 @@ export interface TargetRow {
   /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
   readonly idClosed?: string;
   readonly standing?: RowStanding;
+  /** The column of `pauseColumn` says so: it is neither written nor read for its lead. */
+  readonly paused?: true;
   /** One for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty. */
   readonly cells: Cells;
   /** The status cell, empty text included. Null: there is no single status column. Never data. */
@@ -48,6 +50,8 @@ export interface TargetSnapshot {
   readonly mayWrite?: boolean | null;
   /** Rows that are gone because they were merged, by their former position. Absent: never happens. */
   readonly merged?: ReadonlyMap<number, MergedPlace>;
+  /** What it shows may change though its `contentTag` does not: formulas have written some of it. */
+  readonly isLive?: boolean;
   /** Our mark in the target; null: none. Absent: this kind has no place for it. */
   readonly mark?: string | null;
   /** Rows in the target's order, in batches. Throws `target.changed` (retry now) when somebody wrote meanwhile. */
@@ -135,7 +139,7 @@ export type RowChange = { readonly key: string } & (
 
 /**
  * The result of one change. `done` also when the row already showed the new values: interrupted writes can be repeated.
- * `deferred`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.gone`, `row.exists`,
+ * `deferred`: the row is not what the plan saw; the next run tries again (`row.changed`, `row.paused`, `row.gone`, `row.exists`,
  * `row.duplicated`, `target.column-missing`, `target.full`: no room for a new row). `held`: the change can never be written (`target.value-not-storable`,
  * `target.no-status-column`), or not there (`target.cell-not-writable`: a formula, merged cells; `row.has-own-cells`;
  * `row.archived`: a person deleted it, and it can be restored).
@@ -158,6 +162,17 @@ export interface CopyBeside {
   readonly name: string;
   /** Epoch ms. */
   readonly changedAt: number;
+}
+
+/**
+ * What tells a state of the content from any other. `from`: it is made of all of the content; or the server says it, at once or,
+ * `late`, some minutes after a change.
+ */
+export interface ContentTag {
+  readonly contentTag: string;
+  /** As `Target.version`. Absent: no tag comes back after another. */
+  readonly version?: string;
+  readonly from: 'content' | 'server' | 'late';
 }
 
 /** Takes what a batch of rows shows of other rows, any number of times while they are read. */
@@ -197,6 +212,7 @@ export interface MarkToWrite {
  * | target.copied | never | a copy of a file that is already synced |
  * | target.header-missing | never | no heading of the mapping is in the first row |
  * | target.id-column-missing | never | headings are there but the id column is not, or it is duplicated |
+ * | target.pause-column-missing | never | the column of `pauseColumn` is missing, or it is duplicated |
  * | target.unreadable | never | broken or foreign file: what is wrong and where |
  * | target.not-writable | never | read-only folder or file, missing folder |
  * | target.hard-linked | never | the file has another name, which would be parted from it |
@@ -250,10 +266,10 @@ export interface Target {
   /** A text that differs after each change by anybody; null: none. Throws as `open` does. Absent: only reading tells. */
   version?(signal: AbortSignal): Promise<string | null>;
   /**
-   * A text that two states share only when reading them gives the same, with that state's `version`; null: none. Throws
-   * as `open` does. Absent: it costs as much as reading.
+   * A text that two states share only when reading them gives the same; null: none. Throws as `open` does. Absent: it costs as
+   * much as reading.
    */
-  contentTag?(signal: AbortSignal): Promise<{ readonly contentTag: string; readonly version: string } | null>;
+  contentTag?(signal: AbortSignal): Promise<ContentTag | null>;
   /** Who changed what these cells show, one answer per cell; null: unknown, or this account. Throws as `open` does. Absent: never known. */
   authors?(cells: readonly ShownCell[], signal: AbortSignal): Promise<readonly (Author | null)[]>;
   /** Why its cells cannot take a text, as a sentence; null: they can. Throws as `open` does. Absent: only a write tells. */

@@ -25,8 +25,8 @@ export async function* planOfUndo(
   scan: LiveScan,
   headings: Headings,
 ): AsyncGenerator<readonly PlannedAction[]> {
-  for await (const { lead, row, rowNumber, ...changes } of shownRunChanges(pool, scan, run))
-    yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row }, headings });
+  for await (const { lead, row, rowNumber, isPaused, ...changes } of shownRunChanges(pool, scan, run))
+    yield planUndo(changes, { lead, row: row && { row: rowNumber ?? 0, cells: row }, headings, isPaused });
 }
 
 /** Throws `undo.other-place` unless `seen` is where run `undoOf` wrote. */

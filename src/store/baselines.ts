@@ -20,7 +20,8 @@ type Column =
   | 'absence_run'
   | 'absent_since'
   | 'lead_deleted_at'
-  | 'outside_since';
+  | 'outside_since'
+  | 'paused_since';
 
 /** Pairs whose baselines move together: what they leave behind passes through this process. */
 const movedTogether = 1_000;
@@ -326,13 +327,19 @@ export async function noteOutside(
   scan: LiveScan,
   { isFiltered, isComplete }: { readonly isFiltered: boolean; readonly isComplete: boolean },
 ): Promise<void> {
-  const unlisted = isFiltered
-    ? [...[...scan.absent()].flatMap(({ leadId, lead }) => (lead ? [leadId] : [])), ...scan.askedIds]
-    : [];
+  const unlisted = isFiltered ? [...scan.unlistedLeads(), ...scan.askedIds] : [];
   const of = `select lead_id, lead_id = any($2::text[]) as is_unlisted from pairs where connection = $1
     and (outside_since is not null or $3::boolean and lead_id = any($2::text[]))`;
   const outside_since = 'case when m.is_unlisted then coalesce(p.outside_since, now()) end';
   await writePairs(db, connection, { of, to: { outside_since } }, [unlisted, isFiltered && isComplete]);
+}
+
+/** Notes which leads have paused rows. */
+export async function notePaused(db: Queryable, { connection }: RunRef, scan: LiveScan): Promise<void> {
+  const of = `select lead_id, lead_id = any($2::text[]) as is_paused from pairs where connection = $1
+    and (paused_since is not null or lead_id = any($2::text[]))`;
+  const paused_since = 'case when m.is_paused then coalesce(p.paused_since, now()) end';
+  await writePairs(db, connection, { of, to: { paused_since } }, [[...scan.paused()]]);
 }
 
 /** A pair that is stored for the first time; `row`: where its row stands, when that is known. */

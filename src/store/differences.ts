@@ -98,7 +98,7 @@ export async function* rowsInPlace(
       const isMissed = scan.missed(leadId).row;
       // A row that was gone before this scan has the number of another one.
       if (base === null || (isMissed && rowAbsences > Number(isCounted))) continue;
-      const cells = isMissed ? null : of(scan.row(leadId)?.cells ?? base);
+      const cells = isMissed || scan.isPaused(leadId) ? null : of(scan.row(leadId)?.cells ?? base);
       yield { place, row, base: of(base) as BaselineRow['base'], cells };
     }
   }

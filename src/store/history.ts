@@ -226,6 +226,7 @@ export interface ShownRunChanges extends RunChanges {
   readonly lead: Cells | null;
   readonly row: Cells | null;
   readonly rowNumber: number | null;
+  readonly isPaused: boolean;
 }
 
 /**
@@ -238,7 +239,7 @@ export async function* shownRunChanges(
   { undoOf, connection }: { readonly undoOf: number; readonly connection: string },
 ): AsyncIterable<ShownRunChanges> {
   const all = streamRows<
-    Omit<ShownRunChanges, 'lead' | 'row' | 'rowNumber'> & { readonly base: Values | null }
+    Omit<ShownRunChanges, 'lead' | 'row' | 'rowNumber' | 'isPaused'> & { readonly base: Values | null }
   >(
     pool,
     // A mark that had no column to go to is none.
@@ -295,6 +296,7 @@ export async function* shownRunChanges(
     const { leadId } = changes;
     const lead = scan.hasLead(leadId) ? (scan.lead(leadId) ?? base) : null;
     const row = scan.hasRow(leadId) ? (scan.row(leadId)?.cells ?? base) : null;
-    yield { ...changes, lead, row, rowNumber: row && placeOf(scan, leadId) };
+    const isPaused = scan.isPaused(leadId);
+    yield { ...changes, lead, row, rowNumber: row && placeOf(scan, leadId), isPaused };
   }
 }

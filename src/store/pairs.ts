@@ -216,6 +216,8 @@ export interface LeadRecord {
   readonly deletedAt: string | null;
   /** Since when `leads.query` does not show it. */
   readonly outsideSince: string | null;
+  /** Since when its row is paused. */
+  readonly pausedSince: string | null;
 }
 
 /** Null: never seen, or gone on both sides. */
@@ -223,7 +225,7 @@ export function leadRecord(db: Queryable, connection: string, leadId: string): P
   return firstOf(
     db,
     `select base, ${isoMs('first_seen_at')} as "firstSeenAt", ${isoMs('lead_deleted_at')} as "deletedAt",
-       ${isoMs('outside_since')} as "outsideSince"
+       ${isoMs('outside_since')} as "outsideSince", ${isoMs('paused_since')} as "pausedSince"
      from pairs where connection = $1 and lead_id = $2`,
     [connection, leadId],
   );

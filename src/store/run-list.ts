@@ -1,7 +1,7 @@
 import type { Problem } from '../lib/errors.ts';
 import { type ActionKind, type Changes, rowKinds, silentKinds } from '../core/merge/action.ts';
 import type { ActionState } from './actions.ts';
-import { epochMs, type Queryable, rowsOf, valueOf } from './database.ts';
+import { epochMs, isoMs, type Queryable, rowsOf, valueOf } from './database.ts';
 import { afterLines, newRowsOf } from './new-rows.ts';
 import type { Phase, Run, RunMode, RunStatus } from './runs.ts';
 
@@ -19,6 +19,8 @@ export interface ListedRun {
   /** What it wrote to both sides, and what it left held; null while it has no report. */
   readonly written: number | null;
   readonly held: number | null;
+  /** As `Run.tableReadAt`. */
+  readonly tableReadAt: string | null;
 }
 
 /** The newest runs of a connection with an id below `before` (null: the newest of all), the newest first. */
@@ -33,6 +35,7 @@ export function listRuns(
     `select id, mode, status, undo_of as "undoOf", approval is not null as "isApplied",
        report#>'{problems,0}' as problem,
        ${epochMs('created_at')} as "createdAt", ${epochMs('finished_at')} as "finishedAt", (report->>'held')::int as held,
+       ${isoMs('table_read_at')} as "tableReadAt",
        (report#>>'{created,leads}')::int + (report#>>'{created,rows}')::int + (report#>>'{updated,leads}')::int
          + (report#>>'{updated,rows}')::int + (report#>>'{deleted,leads}')::int + (report#>>'{deleted,rows}')::int as written
      from runs where connection = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,

@@ -54,6 +54,7 @@ export async function takeUpLeads(db: Queryable, runId: number, scan: LiveScan):
 export async function storeSights(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
   const leads = function* () {
     for (const leadId of scan.differing()) {
+      if (scan.isPaused(leadId)) continue;
       const [lead, row] = [scan.lead(leadId), scan.row(leadId)];
       if (isEqual(scan, lead, row)) continue;
       const isMissed = { isLeadMissed: !scan.hasLead(leadId), isRowMissed: !scan.hasRow(leadId) };
@@ -72,15 +73,17 @@ export async function storeSights(db: Queryable, runId: number, scan: LiveScan):
 
 /**
  * Stores the rows whose status cells may need a change, when they are planned: those that do not show their baselines with the usual
- * text, and those of leads that the list lacks.
+ * text, and those of leads that the list lacks. Of paused rows no status is shown, so that none is written.
  */
 export async function storeStatuses(db: Queryable, runId: number, scan: LiveScan): Promise<void> {
   const lines = function* () {
     for (const leadId of scan.rows.ids()) {
-      const { hash: _hash, status: shown, ...row } = scan.row(leadId) ?? { status: null };
+      const { hash: _hash, status, paused, ...row } = scan.row(leadId) ?? { status: null };
+      const shown = paused === true ? null : status;
       yield { ...row, shown, leadId, isCopy: false, isListed: scan.hasLead(leadId) };
     }
-    for (const { ordinal, row, cells, status: shown, leadId } of scan.rows.loose()) {
+    for (const { ordinal, row, cells, status, isPaused, leadId } of scan.rows.loose()) {
+      const shown = isPaused === true ? null : status;
       const isCopy = leadId !== null;
       yield { ordinal, row, cells, shown, leadId, isCopy, isListed: isCopy && scan.hasLead(leadId) };
     }
@@ -245,8 +248,8 @@ export async function* auditRecords(
      held_alike as materialized (select content, array_agg(field) as fields from held where lead_id = '' group by 1)
      select null as "leadId", r.row, null as base, null as lead, r.cells, true as "isLeadMissed", false as "isRowMissed",
        a.actions, t.fields || c.fields as held,
-       null as moved, false as "isLeadGone", false as "isDeletionDone", r."isApart"
-     from run_sights s cross join lateral json_to_recordset(s.rows) as r (ordinal int, "row" bigint, cells jsonb, "contentHash" text, "isApart" boolean)
+       null as moved, false as "isLeadGone", false as "isDeletionDone", r."isApart", coalesce(r."isPaused", false) as "isPaused"
+     from run_sights s cross join lateral json_to_recordset(s.rows) as r (ordinal int, "row" bigint, cells jsonb, "contentHash" text, "isApart" boolean, "isPaused" boolean)
      left join acts a on a.row_number = r.row left join held_there t on t.row_number = r.row
      left join held_alike c on c.content = r."contentHash"
      where s.run_id = $1 order by r.ordinal`,
@@ -322,11 +325,15 @@ export function auditedConditions(
   db: Queryable,
   run: RunRef & RoundRef,
 ): Promise<
-  Pick<AuditConditions, 'holdsNew' | 'holdsStrays' | 'holdsMatches' | 'holdsOldRows' | 'isInDoubt'>
+  Pick<
+    AuditConditions,
+    'holdsNew' | 'holdsStrays' | 'holdsMatches' | 'holdsOldRows' | 'isInDoubt' | 'pausesStrays'
+  >
 > {
   return oneOf(
     db,
     `select exists (select from actions where connection = $3 and ${isUnsettled}) as "isInDoubt",
+       exists (select from run_sights s cross join lateral json_to_recordset(s.rows) as r ("isPaused" boolean) where s.run_id = $1 and r."isPaused") as "pausesStrays",
        coalesce(bool_or(reason in ('row.id-unreadable', 'row.id-lost', 'row.id-moved', 'row.orphan', 'lead.unasked', 'row.duplicate-id')), false) as "holdsStrays",
        coalesce(bool_or(reason = 'row.column-missing'), false) as "holdsNew",
        coalesce(bool_or(reason like 'match.%'), false) as "holdsMatches", coalesce(bool_or(reason = 'row.put-back'), false) as "holdsOldRows"

@@ -1,7 +1,7 @@
 import type { ActionKind } from '../core/merge/action.ts';
 import type { Problem } from '../lib/errors.ts';
 import type { Refusal } from '../core/merge/guard.ts';
-import { epochMs, firstOf, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
+import { epochMs, firstOf, isoMs, mapOf, oneOf, type Queryable, rowsOf } from './database.ts';
 
 /** A line of a reviewed plan that is to be carried out. */
 export interface ApprovedLine {
@@ -57,10 +57,14 @@ export interface Run {
   /** How often pairs had moved when the scan was begun; null: it is not begun. */
   readonly moves: number | null;
   readonly targetRows: number;
+  /** The table was as an earlier run had read it then (ISO instant), and was not read again; null: it was read. */
+  readonly tableReadAt: string | null;
   /** Records on either side. */
   readonly records: number;
   /** Records that differ without anything to be done. */
   readonly leftAlone: number;
+  /** Rows of the target that are paused. */
+  readonly pausedRows: number;
   /** Records that were compared and are equal: nothing is planned for them. */
   readonly comparedEqual: number;
   /** Records without an action that wait for the outcome of a create. */
@@ -108,7 +112,7 @@ const columns = `id, coalesce(baseline, connection) as connection, place, mode, 
   undo_of as "undoOf", cursor,
   ${epochMs('scan_started_at')} as "scanStartedAt", page_size as "pageSize", scan_incomplete as "scanIncomplete", scan_restarted as "scanRestarted", pages, pulled,
   pulled_bytes as "pulledBytes", moves,
-  target_rows as "targetRows", records, left_alone as "leftAlone", compared_equal as "comparedEqual", waiting,
+  target_rows as "targetRows", ${isoMs('table_read_at')} as "tableReadAt", records, left_alone as "leftAlone", paused_rows as "pausedRows", compared_equal as "comparedEqual", waiting,
   rows_read_equal as "rowsReadEqual", mark, attempts, fault, ${epochMs('paused_at')} as "pausedAt", waited_ms as "waitedMs",
   lead_requests as "leadRequests", target_requests as "targetRequests", problems, refusals, report,
   ${epochMs('created_at')} as "createdAt", ${epochMs('progress_at')} as "progressAt",

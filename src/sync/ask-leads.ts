@@ -242,8 +242,7 @@ export async function findForeign(
   const { known, missed } = scan.unlisted();
   const counts = { known, listed: known - missed, others: run.pulled - (known - missed) };
   if (!looksForeign(counts)) return null;
-  const unlisted = [...scan.absent()].flatMap(({ leadId, lead }) => (lead ? [leadId] : []));
-  const asked = await someKnown(pool, run.connection, askedKnown, unlisted);
+  const asked = await someKnown(pool, run.connection, askedKnown, [...scan.unlistedLeads()]);
   return (await hasAny(leads, asked, cut)) ? null : { ...counts, asked: asked.length };
 }
 

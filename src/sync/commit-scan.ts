@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { adoptScan, makeKeptMoves, moveBaselines, noteOutside } from '../store/baselines.ts';
+import { adoptScan, makeKeptMoves, moveBaselines, noteOutside, notePaused } from '../store/baselines.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { recordPlannedConflicts } from '../store/conflicts.ts';
 import { changeIntents } from '../store/intents.ts';
@@ -36,6 +36,7 @@ export async function commitScan(
     isFiltered: isFiltered(context),
     isComplete: !run.scanIncomplete,
   });
+  await notePaused(db, run, scan);
   const made = creates.found.filter(({ isPair }) => !isPair);
   await moveBaselines(
     db,

@@ -48,6 +48,8 @@ export interface LeasedContext extends SyncContext {
 }
 
 export interface StepContext extends LeasedContext {
+  /** As `RunRequest.isUnattended`. */
+  readonly isUnattended?: boolean | undefined;
   readonly runPolicy: RunPolicy;
   readonly memory: ScanMemory;
 }

@@ -65,7 +65,7 @@ export async function decide(context: StepContext, begun: Run): Promise<Run> {
     await storeSights(db, run.id, scan);
     const notes = [...(await placeNotes(db, plan.placement)), ...copies];
     const others = problems.filter(({ code }) => notes.every((note) => note.code !== code));
-    const goesOn = { ...next, problems: [...others, ...notes] };
+    const goesOn = { ...next, pausedRows: plan.tally.paused, problems: [...others, ...notes] };
     if (run.mode === 'plan') return updateRun(db, run.id, goesOn);
     if (showsStatus(context)) await storeStatuses(db, run.id, scan);
     const committed = await commitScan(context, db, run, scan, plan, goesOn);

@@ -102,8 +102,12 @@ export async function findMatches(
 }
 
 /** Whether a row has no id and may get one. */
-function isNewRow({ leadId, unreadableId, idClosed, isApart }: LooseRow, isApartToo: boolean): boolean {
-  return leadId === null && unreadableId === null && idClosed === null && (!isApart || isApartToo);
+function isNewRow(
+  { leadId, unreadableId, idClosed, isApart, isPaused = false }: LooseRow,
+  isApartToo: boolean,
+): boolean {
+  const isOpen = unreadableId === null && idClosed === null && !isPaused;
+  return leadId === null && isOpen && (!isApart || isApartToo);
 }
 
 /** Whether a lead never had a row. */

@@ -32,9 +32,10 @@ const batchesTogether = 2;
 export interface ReadTable {
   readonly rows: number;
   readonly problems: readonly Problem[];
-  readonly merged?: TargetSnapshot['merged'];
   /** As `Run.mark`. */
   readonly mark: string | null;
+  /** As `Run.tableReadAt`. */
+  readonly readAt?: string;
 }
 
 /** The whole scan of a run that is to be planned; of one that another process has read the table is read once more. */
@@ -117,7 +118,7 @@ async function readTable(
       throw endless('target', `it has more than ${before} rows of ${scanBounds.bytes} bytes`);
   }
   see([], headings?.without({ table: [], apart: apart.end() }).apart ?? []);
-  const { merged = new Map() } = snapshot;
+  scan.mergeRows(snapshot.merged ?? new Map());
   const missing = snapshot.missing.map((one) => columnProblem(one, create ? [] : added, connection.fields));
   const mark = snapshot.mark === undefined ? null : (snapshot.mark ?? '');
   const isFirst = !wasFilled && connection.target.type === 'workbook';
@@ -125,13 +126,13 @@ async function readTable(
     isFirst && snapshot.hint !== undefined ? [{ code: 'place.encoding', message: snapshot.hint }] : [];
   const problems = [...missing, ...guessed, ...(headings?.problem() ?? []), ...outside.problem()];
   const shown = { rows: count, problems, mark };
-  const isKept = isWhole && merged.size === 0 && leftSize <= mostTogether;
+  const isKept = isWhole && snapshot.isLive !== true && leftSize <= mostTogether;
   if (run.mode === 'sync') {
     await rememberTable(context, run, isKept ? known : null, { ...shown, left, asides }, scan);
     const keep = (db: pg.PoolClient) => keepNotesBelow(db, run.connection, outside.below);
     await inLeasedTransaction(context, keep, 'repeatable');
   }
-  return { ...shown, merged };
+  return shown;
 }
 
 /** Whether people choose where rows stand, so that one may stand apart. */
@@ -214,7 +215,8 @@ class RowsOutside {
       const isNamed = typeof row.cells['companyName'] === 'string' && row.standing !== 'note';
       const isKnown = this.#known?.has(hash) === true;
       // The first time all that lies apart is told; from then on what could be a lead and was not there then.
-      if (row.other !== true && (this.#known === null || (isNamed && !isKnown))) this.#told.push(row.row);
+      const isTold = row.other !== true && row.paused !== true;
+      if (isTold && (this.#known === null || (isNamed && !isKnown))) this.#told.push(row.row);
       if ((this.#known === null || isKnown) && this.#below.length < mostLeft) this.#below.push(hash);
     }
   }
@@ -264,7 +266,6 @@ export async function finishReading(
   attempts = 0,
 ): Promise<Run> {
   scan.respellRows();
-  scan.mergeRows(table.merged ?? new Map());
   const special = await newToLookAt(context, run, scan, table);
   if (special !== null) scan.setAsideNew(special);
   context.memory.isWhole = true;
@@ -273,6 +274,7 @@ export async function finishReading(
     updateRun(db, run.id, {
       phase: 'plan',
       targetRows: table.rows,
+      tableReadAt: table.readAt ?? null,
       mark: table.mark,
       attempts,
       problems: [...others, ...table.problems],

@@ -36,6 +36,8 @@ export interface SyncReport {
   readonly waitedMs: number;
   readonly durationMs: number;
   readonly receipt: Verification;
+  /** Rows that people paused; absent: none. */
+  readonly pausedRows?: number;
   /** Only of an undo: there `equal` counts the writes that the written side shows. */
   readonly undoOf?: string;
   /** Only of a plan. */
@@ -138,6 +140,7 @@ export async function buildReport(
     waitedMs: run.waitedMs,
     durationMs: Math.round((run.finishedAt ?? now) - run.createdAt),
     receipt: verification,
+    ...(run.pausedRows > 0 && { pausedRows: run.pausedRows }),
     ...named,
     ...(run.approval !== null && { plan: reviewed.applied }),
   };

@@ -53,7 +53,8 @@ import { audit, buildReport, type SyncReport } from './report.ts';
  * A request for a run. `allow`: guard refusals that a person has overridden; `approval`: the name of the reviewed lines that
  * alone it carries out, `approved`: these, unless a run has them already;
  * `undoOf`: the run to undo; `since` (epoch ms): when the sync was requested, so that one that began later has done it.
- * `isUnattended`: an outage of the database is thrown and is no attempt, since the queue retries it for as long as it lasts.
+ * `isUnattended`: nobody waits for it. An outage of the database is thrown and is no attempt, since the queue retries it for as long as
+ * it lasts.
  */
 export interface RunRequest {
   readonly mode: RunMode;
@@ -128,7 +129,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
   if (done !== null) return { kind: 'finished', run: done };
   let run = await startOrResume(leased, request);
   using memory = new ScanMemory();
-  const step: StepContext = { ...leased, runPolicy: runPolicy(run), memory };
+  const { isUnattended } = request;
+  const step: StepContext = { ...leased, isUnattended, runPolicy: runPolicy(run), memory };
   await resumeRun(pool, run.id);
   const spent = () => ({ leads: step.leads.requests, target: step.target.requests });
   let counted = spent();
@@ -319,6 +321,7 @@ function spread(ms: number, clock: Clock): number {
 const needsPerson: ReadonlyMap<string, string | null> = new Map([
   ['target.header-missing', null],
   ['target.id-column-missing', null],
+  ['target.pause-column-missing', null],
   ['target.incomplete', null],
   ['target.emptied', null],
   ['target.gone', 'target-gone'],

@@ -2,8 +2,15 @@ import type pg from 'pg';
 import { shortHash } from '../core/lead/content-hash.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { inStep } from '../core/merge/row-status.ts';
+import type { ContentTag } from '../ports/target.ts';
 import type { Run } from '../store/runs.ts';
-import { keepTableRead, keepWrittenTable, repeatTableRead, type TableRead } from '../store/place-notes.ts';
+import {
+  keepTableRead,
+  keepWrittenTable,
+  type RepeatedRead,
+  repeatTableRead,
+  type TableRead,
+} from '../store/place-notes.ts';
 import { version } from '../lib/version.ts';
 import { inLeasedTransaction, type StepContext } from './context.ts';
 
@@ -15,11 +22,8 @@ export function usualStatusOf({ connection }: StepContext): string | null {
   return connection.target.statusColumn === undefined ? null : inStep;
 }
 
-/** A table at one moment. `contentTag`: of its bytes and everything that decides how they are read. */
-export interface KnownTable {
-  readonly version: string;
-  readonly contentTag: string;
-}
+/** A table at one moment. `contentTag`: of its content and everything that decides how it is read. */
+export type KnownTable = ContentTag;
 
 /** Null: nothing tells whether the table is the same. `wasFilled`: rows of it are known. */
 export async function lookAtTable(
@@ -29,18 +33,23 @@ export async function lookAtTable(
   const found = await target.contentTag?.(stop);
   if (found === undefined || found === null) return null;
   // Another version of leadsync may read the same bytes differently.
-  const settings = JSON.stringify([version, connection.target, connection.fields, wasFilled]);
-  return { version: found.version, contentTag: shortHash(`${settings}\n${found.contentTag}`) };
+  const { target: settings, fields, sync } = connection;
+  const read = JSON.stringify([version, settings, fields, wasFilled, sync.match]);
+  return { ...found, contentTag: shortHash(`${read}\n${found.contentTag}`) };
 }
 
-/** Sees a table as it was when it was read last; null: it has changed, or a pair has moved since. */
+/**
+ * Sees a table as it was when it was read last; null: it may have changed, or a pair has moved since. Where a change shows late, whoever
+ * waits for the run has it read.
+ */
 export async function seeAsBefore(
   context: StepContext,
   run: Run,
-  { contentTag }: KnownTable,
+  { contentTag, from }: KnownTable,
   scan: LiveScan,
-): Promise<TableRead | null> {
-  const read = await repeatTableRead(context.pool, run.connection, contentTag, scan.base.moves);
+): Promise<RepeatedRead | null> {
+  if (from === 'late' && context.isUnattended !== true) return null;
+  const read = await repeatTableRead(context.pool, run.connection, { contentTag, from }, scan.base.moves);
   if (read === null) return null;
   // The first row of a copy shows its baseline unless it is left itself.
   const left = read.left.flatMap(({ leadId, duplicate }) => (leadId === null || duplicate ? [] : [leadId]));
@@ -61,10 +70,11 @@ export async function rememberTable(
 ): Promise<void> {
   if (before === null || read.left.length > mostLeft || read.asides.length > mostLeft) return;
   const rowless = scan.rowless(mostLeft);
-  if (rowless === null) return;
-  if (before.version !== (await context.target.version?.(context.stop))) return;
+  if (rowless === null || rowless.some((leadId) => scan.merged(leadId) !== null)) return;
+  const { version: seen } = before;
+  if (seen !== undefined && seen !== (await context.target.version?.(context.stop))) return;
   const keep = (db: pg.PoolClient) =>
-    keepTableRead(db, run.connection, before.contentTag, scan.base.moves, { ...read, rowless });
+    keepTableRead(db, run.connection, before, scan.base.moves, { ...read, rowless });
   await inLeasedTransaction(context, keep, 'repeatable');
 }
 
@@ -79,7 +89,7 @@ export async function rememberWritten(
   version: string | null | undefined,
 ): Promise<void> {
   const before = await lookAtTable(context, true);
-  if (before === null || before.version !== version) return;
+  if (before === null || before.version === undefined || before.version !== version) return;
   const { mark, missing } = await context.target.open({ create: false, wasFilled: true }, context.stop);
   if (missing.length > 0 || version !== (await context.target.version?.(context.stop))) return;
   const fields = context.connection.fields.map(({ field }) => field);

@@ -130,7 +130,9 @@ async function readRowsAgain(context: StepContext, run: Run): Promise<void> {
     context.stop.throwIfAborted();
     const rows = new Map<string, TargetRow>();
     rowsRead += read.length;
-    isUsual &&= read.every(({ status, other }) => status === usualStatus && other !== true);
+    isUsual &&= read.every(
+      ({ status, other, paused }) => status === usualStatus && other !== true && paused !== true,
+    );
     for (const row of read) {
       const leadId = row.leadId === null ? null : spelled(spellings, row.leadId);
       if (leadId !== null && !rows.has(leadId)) rows.set(leadId, row);

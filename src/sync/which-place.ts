@@ -147,7 +147,7 @@ function countDiffering(scan: LiveScan): number {
   for (const leadId of scan.rows.ids()) {
     const lead = scan.lead(leadId);
     const hash = lead && readableFingerprint(lead, scan.base.fields);
-    if (lead !== null && scan.row(leadId)?.hash !== hash) count += 1;
+    if (lead !== null && !scan.isPaused(leadId) && scan.row(leadId)?.hash !== hash) count += 1;
   }
   return count;
 }

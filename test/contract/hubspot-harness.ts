@@ -39,6 +39,7 @@ const properties: Readonly<Record<string, string>> = {
   City: 'lead_city',
   'Next follow-up': 'lead_next_follow_up',
   Sync: 'lead_status',
+  Paused: 'row_paused',
 };
 const created = ['Lead ID', 'Company', 'City', 'Next follow-up', 'Sync'];
 
@@ -91,7 +92,7 @@ export async function makeHubSpotHarness(options: HubSpotSandboxOptions = {}): P
   return {
     sandbox,
     target: (changed = {}) => {
-      const { fields = contractFields, idColumn = 'Lead ID', statusColumn, ...rest } = changed;
+      const { fields = contractFields, idColumn = 'Lead ID', statusColumn, pauseColumn, ...rest } = changed;
       const target = createHubSpotTarget({
         apiUrl: sandbox.url,
         accessToken: new Secret(sandbox.token),
@@ -101,6 +102,7 @@ export async function makeHubSpotHarness(options: HubSpotSandboxOptions = {}): P
         fields: fields.map((field) => ({ ...field, column: propertyOf(field.column) })),
         idColumn: propertyOf(idColumn),
         ...(statusColumn !== undefined && { statusColumn: propertyOf(statusColumn) }),
+        ...(pauseColumn !== undefined && { pauseColumn: propertyOf(pauseColumn) }),
       });
       targets.push(target);
       return target;
@@ -155,7 +157,7 @@ function keptRows(
 /** A new company without id that has something of ours asks for a lead. */
 function asks(head: readonly string[], row: readonly string[]): Record<string, string> {
   const ours = head.flatMap((heading, column) =>
-    ['Notes', 'Sync'].includes(heading) ? [] : (row[column] ?? ''),
+    ['Notes', 'Sync', 'Paused'].includes(heading) ? [] : (row[column] ?? ''),
   );
   return row[head.indexOf('Lead ID')] === '' && ours.some((text) => text !== '') ? { lead_sync: 'true' } : {};
 }

@@ -9,7 +9,11 @@ export type Table = readonly (readonly string[])[];
 /** One place to keep rows (a file, a sheet), and what the suite must be able to do to it besides using the adapter. */
 export interface TargetHarness extends AsyncDisposable {
   /** A new adapter object on the same place, as another process would have it. Zone: Europe/Berlin; id: `Lead ID`. */
-  target(options?: { readonly fields?: readonly FieldMapping[]; readonly statusColumn?: string }): Target;
+  target(options?: {
+    readonly fields?: readonly FieldMapping[];
+    readonly statusColumn?: string;
+    readonly pauseColumn?: string;
+  }): Target;
   /** Makes or changes the content as a person does, in one step; the function gets the table as it is. */
   edit(change: (table: Table) => Table): void | Promise<void>;
   /** What a person sees now; null when there is nothing. */

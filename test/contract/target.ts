@@ -2,6 +2,7 @@ import type { Inability, LocalHarness, MakeHarness } from './target-harness.ts';
 import { describeMarks, describeNoMarks } from './target-marks.ts';
 import { describeMeanwhile, describeReplaced, describeWriters } from './target-meanwhile.ts';
 import { describeNewRows } from './target-new-rows.ts';
+import { describePause } from './target-pause.ts';
 import { describePlace } from './target-place.ts';
 import { describeReading } from './target-reading.ts';
 import { describeSpellings } from './target-spellings.ts';
@@ -20,6 +21,7 @@ export function describeTarget(
   describeWriting(name, makeHarness, cannot);
   describeNewRows(name, makeHarness);
   describeStatus(name, makeHarness, cannot);
+  describePause(name, makeHarness, cannot);
   describeSpellings(name, makeHarness);
   describeWords(name, makeHarness);
   describeWriters(name, makeHarness);

@@ -82,24 +82,27 @@ class RunEnd {
     const { pairs, unseen, mode } = this.#state;
     const isInDoubt = open.some((leadId) => leadId === null || !this.#linked.has(leadId));
     const ids = new Set([...pairs.keys(), ...seen.keys(), ...rowOf.keys(), ...this.#byLead.keys()]);
-    const ofLeads = [...ids].map((leadId): AuditedRecord => {
-      const row = rowOf.get(leadId);
-      return {
-        leadId,
-        row: row?.row ?? null,
-        base: this.#bases.get(leadId) ?? null,
-        moved: this.#moved(leadId),
-        lead: seen.get(leadId) ?? made.get(leadId) ?? this.#made.get(leadId) ?? null,
-        cells: row?.cells ?? null,
-        actions: this.#byLead.get(leadId) ?? [],
-        held: this.#heldLeads.get(leadId) ?? new Set(),
-        isLeadGone: leadAbsences(leadId) >= 2,
-        isDeletionDone: pairs.get(leadId)?.deletionDone ?? false,
-        isApart: false,
-      };
-    });
+    // Of a pair whose row is paused a run keeps nothing to be audited.
+    const ofLeads = [...ids]
+      .filter((leadId) => rowOf.get(leadId)?.isPaused !== true)
+      .map((leadId): AuditedRecord => {
+        const row = rowOf.get(leadId);
+        return {
+          leadId,
+          row: row?.row ?? null,
+          base: this.#bases.get(leadId) ?? null,
+          moved: this.#moved(leadId),
+          lead: seen.get(leadId) ?? made.get(leadId) ?? this.#made.get(leadId) ?? null,
+          cells: row?.cells ?? null,
+          actions: this.#byLead.get(leadId) ?? [],
+          held: this.#heldLeads.get(leadId) ?? new Set(),
+          isLeadGone: leadAbsences(leadId) >= 2,
+          isDeletionDone: pairs.get(leadId)?.deletionDone ?? false,
+          isApart: false,
+        };
+      });
     const ofRows = loose.map(
-      ({ row, cells, isApart }): AuditedRecord => ({
+      ({ row, cells, isApart, isPaused }): AuditedRecord => ({
         leadId: null,
         row,
         base: null,
@@ -111,6 +114,7 @@ class RunEnd {
         isLeadGone: false,
         isDeletionDone: false,
         isApart,
+        isPaused,
       }),
     );
     const isHeld = this.#heldLeads.size + this.#heldRows.size > 0;
@@ -124,6 +128,7 @@ class RunEnd {
         holdsMatches: false,
         holdsOldRows: this.#state.isRowDoubted,
         isInDoubt,
+        pausesStrays: loose.some(({ isPaused }) => isPaused),
       },
       isIncomplete:
         this.#state.isRowDoubted ||

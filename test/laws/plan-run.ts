@@ -112,9 +112,11 @@ function sightOf(
   rowOf: ReadonlyMap<string, Row>,
 ): Sight {
   const { memo, place, undone: _, ...pair } = pairs.get(leadId) ?? unknown;
-  const [lead, row] = [seen.get(leadId) ?? null, rowOf.get(leadId)];
+  const row = rowOf.get(leadId);
+  const isPaused = row?.isPaused === true;
   const isKnown = pairs.has(leadId);
-  const cells = row?.cells ?? null;
+  const lead = isPaused ? null : (seen.get(leadId) ?? null);
+  const cells = isPaused ? null : (row?.cells ?? null);
   const codeOf = ({ refused, putBack }: FieldMemo): string =>
     refused === true ? 'lead.field-refused' : putBack ? `${putBack}.put-back` : 'conflict.both-edited';
   const covered = { unreadable: '', why: 'merged' } as const;
@@ -126,7 +128,7 @@ function sightOf(
     lead,
     row: cells,
     rowNumber: row?.row ?? place,
-    missed: { lead: isKnown && lead === null, row: isKnown && cells === null },
+    missed: { lead: isKnown && !isPaused && lead === null, row: isKnown && !isPaused && cells === null },
     isCounted: false,
     absentSince: null,
     asked: { answer: 'gone', message: null },
@@ -138,6 +140,7 @@ function sightOf(
       row: one.covered === true ? covered : (cells?.[field] ?? null),
     })),
     isCopied: false,
+    isPaused,
   };
 }
 
@@ -162,7 +165,8 @@ function sortRows(rows: readonly Row[]) {
 /** What the list shows; a lead that it lacks is read by its id when its row differs. */
 function seenLeads(state: RunState, rowOf: ReadonlyMap<string, Row>, policy: Policy): Map<string, Cells> {
   const seen = new Map([...state.leads].filter(([leadId]) => state.listed.has(leadId)));
-  for (const [leadId, { cells }] of rowOf) {
+  for (const [leadId, { cells, isPaused }] of rowOf) {
+    if (isPaused) continue;
     const lead = state.leads.get(leadId);
     const base = state.pairs.get(leadId)?.base;
     if (lead !== undefined && (!base || !sameRecord(cells, base, policy))) seen.set(leadId, lead);

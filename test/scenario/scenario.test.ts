@@ -9,6 +9,7 @@ import { changedMatchScenarios } from './matches-changed.ts';
 import { matchScenarios } from './matches.ts';
 import { outsideScenarios } from './outside.ts';
 import { pairScenarios } from './pairs.ts';
+import { pauseScenarios } from './pauses.ts';
 import { runScenario } from './run-scenario.ts';
 import { sameRowScenarios } from './same-rows.ts';
 import { faultScenarios, keyScenarios } from './service-faults.ts';
@@ -22,6 +23,7 @@ describe.each([
   ['edits of a known pair', editScenarios],
   ['one side is gone', deletionScenarios],
   ['leads that the list does not show', outsideScenarios],
+  ['rows that people pause', pauseScenarios],
   ['words that differ', wordScenarios],
   ['decisions of a person', decisionScenarios],
   ['the guard', guardScenarios],

@@ -33,6 +33,7 @@ export type Deed =
   | 'blank-row'
   | 'move-column'
   | 'set-stage'
+  | 'pause-row'
   | Mishap;
 
 /** What happens by accident (mishaps.ts). */
@@ -82,6 +83,7 @@ export const none: Readonly<Record<Deed, number>> = {
   'stray-quotes': 0,
   'move-to-branch': 0,
   'set-stage': 0,
+  'pause-row': 0,
 };
 
 /** What moves rows or columns, or makes rows of others. */
@@ -238,6 +240,7 @@ export function randomCustoms(random: Random, on: ReadonlySet<Trouble>): Customs
       'stray-quotes': on.has('stray-quotes') ? 0.5 : 0,
       'move-to-branch': on.has('moved-rows') ? 0.6 : 0,
       'set-stage': on.has('changed-filters') ? 3 : 0,
+      'pause-row': on.has('paused-rows') ? 0.5 : 0,
     },
   };
 }

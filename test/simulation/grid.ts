@@ -1,5 +1,6 @@
 import type { Random } from '../../src/demo/random.ts';
 import type { Sandbox } from '../../src/demo/sandbox.ts';
+import { pauseHeading } from './paused-rows.ts';
 import type { Table } from './table.ts';
 import { columns, entityOf, fieldNames, plainId } from './tokens.ts';
 
@@ -64,7 +65,7 @@ export function mayGetTwoLeads(
   retyped: Set<string>,
 ): boolean {
   const entity = entityOf(record[headings.indexOf('Company')] ?? '') ?? '';
-  const others = [headings.indexOf('Status'), headings.indexOf('Lead ID')];
+  const others = ['Status', 'Lead ID', pauseHeading].map((heading) => headings.indexOf(heading));
   const filled = record.filter((cell, column) => cell !== '' && !others.includes(column)).length;
   const hasId = (record[headings.indexOf('Lead ID')] ?? '') !== '';
   if (hasId) return filled < 2 && !settled.has(`${entity}.companyName`);

@@ -75,10 +75,15 @@ export class Habits {
     this.#kept.push(await keptNow(this.#world, this.#people, this.#database, hasDump));
   }
 
-  /** In the morning, before anybody works. */
-  async begin(): Promise<void> {
+  /** A day like any other. */
+  rest(): void {
     this.#copy = null;
     if (this.#isFiltered) this.#filter(false);
+  }
+
+  /** In the morning, before anybody works. */
+  async begin(): Promise<void> {
+    this.rest();
     const random = this.#random;
     if (this.#on.length === 0 || random.below(2) === 0) return;
     const habit = random.pick(this.#on as readonly [Habit, ...Habit[]]);

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { history } from '../../src/store/history.ts';
 import type { People } from './people.ts';
 import { columns, entityOf, type Field, fieldNames, isOfBranch, plainId, shown, tokensOf } from './tokens.ts';
+import { isTicked, pauseHeading } from './paused-rows.ts';
 import type { Table } from './table.ts';
 import type { Side } from './words.ts';
 import type { World } from './world.ts';
@@ -112,6 +113,14 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
       faults.push(`${entity} has no row (lead ${lead?.id})`);
       continue;
     }
+    if (isTicked(found.row[pauseHeading])) {
+      const wrong = held.filter(({ leadId, contentHash }) => leadId === lead?.id && contentHash === '');
+      faults.push(...wrong.map(({ code }) => `the row of ${entity} is paused, and held: ${code}`));
+      // When the pause is over either side's older word may stand.
+      for (const field of fieldNames) people.heldFields.add(`${entity}.${field}`);
+      for (const field of fieldNames) people.settled.delete(`${entity}.${field}`);
+      continue;
+    }
     if (ownRows.every((own) => isHeldRow(own, held))) {
       people.heldRows++;
       continue;
@@ -159,7 +168,9 @@ export async function judgeSides(world: TwoSides, people: People, pool: pg.Pool)
   }
   if (world.connection.target.statusColumn !== undefined && !isStopped(world)) {
     const ids = new Map(leads.map((lead) => [plainId(lead.id), world.lists?.(lead) !== false]));
-    faults.push(...rows.flatMap(({ row }) => judgeStatus(row, ids, held)));
+    faults.push(
+      ...rows.flatMap(({ row }) => (isTicked(row[pauseHeading]) ? [] : judgeStatus(row, ids, held))),
+    );
   }
   faults.push(...(await lostEdits(world, people, pool)));
   return faults;

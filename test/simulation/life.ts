@@ -206,7 +206,8 @@ export class Life {
             async () => {
               const found = await contentTag(signal);
               // Whoever knows it again knows what it shows.
-              if (found !== null) await seen((await target.open({ create: false }, signal)).rows, witness);
+              const shown = { create: false, elsewhere: true };
+              if (found !== null) await seen((await target.open(shown, signal)).rows, witness);
               return found;
             },
             'both',

@@ -3,6 +3,7 @@ import type { Sandbox } from '../../src/demo/sandbox.ts';
 import type { Mishap } from './customs.ts';
 import type { Edit } from './edit.ts';
 import type { Branch } from './branch.ts';
+import { isTicked, pauseHeading } from './paused-rows.ts';
 import type { Table } from './table.ts';
 import { columns, entityOf, type Field, fieldNames, plainId, shown } from './tokens.ts';
 
@@ -104,7 +105,9 @@ export class Mishaps {
     const id = headings.indexOf('Lead ID');
     const isWhole = (record: readonly string[] | undefined): record is string[] => {
       const entity = entityOf(record?.[headings.indexOf('Company')] ?? '');
-      const isKnown = (record?.[id] ?? '') !== '' && entity !== null && !this.#book.doubled.has(entity);
+      const isPaused = isTicked(record?.[headings.indexOf(pauseHeading)]);
+      const isKnown =
+        (record?.[id] ?? '') !== '' && entity !== null && !this.#book.doubled.has(entity) && !isPaused;
       return isKnown && record !== undefined && record.length === headings.length && !this.isHit(record);
     };
     const whole = records.filter(isWhole);

@@ -18,6 +18,7 @@ import { Habits, habits } from './habits.ts';
 import { judge } from './judge.ts';
 import type { Fate } from './life.ts';
 import { heldNow, isCounting, suspicious, unexplained } from './look-at-end.ts';
+import { PausedRows } from './paused-rows.ts';
 import { People } from './people.ts';
 import { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
@@ -50,6 +51,7 @@ export const troubles = [
   'shifted-cells',
   'stray-quotes',
   'moved-rows',
+  'paused-rows',
   ...habits,
 ] as const;
 /**
@@ -122,11 +124,15 @@ export async function simulate(
     random: createRandom(seed, 'turns'),
     sandbox: { seed, ...answers },
     ...settings,
+    pauseColumn: on.has('paused-rows'),
     trace: note,
     heard: (operation) => void digest.update(`${operation} ${clock.now()}`),
   });
   const { order, maxLimit, defaultLimit } = { ...defaultOptions, ...answers };
-  const people = new People(random, world.sandbox, world.table, note);
+  const pauses = new PausedRows(createRandom(seed, 'pauses'), world, () => clock.now(), note);
+  const table = pauses.watch(world.table);
+  const people = new People(random, world.sandbox, table, note);
+  people.pauses = pauses;
   const { online } = world;
   const customs = online?.habits(randomCustoms(random, on)) ?? randomCustoms(random, on);
   const habit = new Habits(createRandom(seed, 'habits'), on, world, people, database, note);
@@ -142,7 +148,9 @@ export async function simulate(
   while (done < nights && faults.length === 0) {
     people.night = done;
     note(`--- night ${done}`);
-    await habit.begin();
+    await pauses.begin(table);
+    if (!pauses.isAny) await habit.begin();
+    else habit.rest();
     for (let count = random.below(12); count > 0; count--) await people.do(customs, 'day');
     if (on.has('quick')) faults = await quickDay(scene);
     if (faults.length === 0) faults = await oneNight(scene);
@@ -159,8 +167,9 @@ export async function simulate(
       ...(branch?.faults ?? []),
       ...(await judge(world, people, database.pool)),
       ...habit.judge(),
+      ...(await pauses.judge()),
     ];
-    await habit.keep();
+    if (!pauses.isAny) await habit.keep();
     world.sandbox.set({ order, maxLimit, defaultLimit });
     clock.pass(20 * 3_600_000);
     if (faults.length === 0) done++;
@@ -264,7 +273,7 @@ async function oneNight({
     if (bad.length > 0) return bad;
     if (random.below(2) === 0) await branch?.sync();
     world.closeInEditor();
-    clock.pass(random.below(120_000));
+    clock.pass(random.below(4) === 0 ? untilSettled : random.below(120_000));
   }
   await branch?.sync();
   return [];
@@ -275,8 +284,11 @@ function fateOf(random: Random, on: ReadonlySet<Trouble>, isOnline: boolean): Fa
   return isOnline && random.below(3) === 0 ? fateAtRequest(random, fate) : fate;
 }
 
+/** After it (ms) a service shows its last change everywhere: a table that says that it has not moved is not read. */
+const untilSettled = 11 * 60_000;
+
 /** Syncs until nothing changes any more. */
-async function comeToRest({ world, branch, people, habit, database }: Scene): Promise<string[]> {
+async function comeToRest({ world, branch, people, habit, database, clock }: Scene): Promise<string[]> {
   const { rows } = await database.pool.query<{ last: number }>(
     'select coalesce(max(id), 0) as last from runs',
   );
@@ -285,6 +297,7 @@ async function comeToRest({ world, branch, people, habit, database }: Scene): Pr
   let still = 0;
   for (let count = 0; count < 9; count++) {
     const before = snapshot(world);
+    clock.pass(untilSettled);
     const [end] = await world.live([{ name: 'quiet', fate: null, tick: nobody }]);
     if (end === undefined) continue;
     // Between the writes and the receipt of a run that goes on somebody may have deleted what was written.

@@ -25,10 +25,11 @@ export async function openOnline(
     clock,
     random,
   }: OnlineSettings & { readonly clock: SimClock; readonly random: Random },
-  columns: { readonly idColumn: string; readonly statusColumn?: string },
+  columns: { readonly idColumn: string; readonly statusColumn?: string; readonly pauseColumn?: string },
   folder: string,
 ): Promise<OnlineTable | null> {
-  if (portal !== null) return openPortal(portal, columns.statusColumn !== undefined, clock, random);
+  const has = { hasStatus: columns.statusColumn !== undefined, hasPause: columns.pauseColumn !== undefined };
+  if (portal !== null) return openPortal(portal, has, clock, random);
   if (dav !== null) return ServedFile.open(davServer(dav.habits), dav.ending, columns, random, folder);
   if (graph !== null) return ServedFile.open(graphServer(graph), graph.ending, columns, random, folder);
   return spreadsheet === null ? null : Spreadsheet.open(spreadsheet, columns, clock, folder);

@@ -5,6 +5,7 @@ import type { Edit } from './edit.ts';
 import type { Branch } from './branch.ts';
 import * as grid from './grid.ts';
 import { Mishaps } from './mishaps.ts';
+import { isTicked, pauseHeading, type PausedRows } from './paused-rows.ts';
 import type { Table } from './table.ts';
 import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
 import { type Side, Words } from './words.ts';
@@ -34,6 +35,8 @@ export class People {
   night = 0;
   /** The table of another connection; null: there is none. */
   branch: Branch | null = null;
+  /** Null: nobody pauses rows. */
+  pauses: PausedRows | null = null;
   /** A stage that leads are brought to and taken from. */
   openStage = 'open';
   readonly #random: Random;
@@ -168,6 +171,9 @@ export class People {
           const original = this.#pick(records);
           if (original === undefined) return;
           const copy = [...original];
+          const pause = headings.indexOf(pauseHeading);
+          if (deed === 'copy-with-id' && isTicked(original[pause])) return;
+          if (pause >= 0) copy[pause] = '';
           if (deed === 'copy-row') {
             copy[headings.indexOf('Lead ID')] = '';
             copy[headings.indexOf('Company')] = this.#name('sheet');
@@ -178,6 +184,14 @@ export class People {
           }
           records.splice(this.#random.below(records.length + 1), 0, copy);
           tell(JSON.stringify(copy));
+        });
+      case 'pause-row':
+        return this.#changeGrid((headings, records) => {
+          const record = this.#pick(records);
+          if (record === undefined || this.mishaps.isHit(record)) return;
+          if (entityOf(record[headings.indexOf('Company')] ?? '') === null) return;
+          const told = this.pauses?.toggle(headings, record) ?? null;
+          if (told !== null) tell(told);
         });
       case 'sort':
         return this.#changeGrid((_, records) => {

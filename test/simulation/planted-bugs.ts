@@ -12,6 +12,19 @@ export interface PlantedBug {
 
 export const plantedBugs: readonly PlantedBug[] = [
   {
+    name: 'pause: a row that is paused is read like any other',
+    file: 'src/core/merge/live-scan.ts',
+    from: `    if (row.paused === true) {`,
+    to: `    if (row.paused === null) {`,
+  },
+  {
+    name: 'pause: a row that was paused since it was read is written',
+    file: 'src/targets/shared/row-changes.ts',
+    from: `    if (row.paused === true) return this.#verdicts.paused;
+`,
+    to: '',
+  },
+  {
     name: 'merge: the policies are swapped',
     file: 'src/core/merge/merge-field.ts',
     from: `      return toRow('leads-win');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readInstant } from '../../src/core/lead/instant.ts';
 import type { HubSpotSandbox } from '../stand-ins/hubspot/hubspot-sandbox.ts';
+import { pauseHeading } from './paused-rows.ts';
 import type { PutBack, Table } from './table.ts';
 import { columns, fieldNames } from './tokens.ts';
 
@@ -18,6 +19,7 @@ const properties: ReadonlyMap<string, string> = new Map([
   ['nextFollowUpAt', 'lead_next_follow_up'],
 ]);
 export const statusProperty = 'lead_sync_status';
+export const pauseProperty = 'lead_pause';
 
 /**
  * The companies of a portal that are leads, or are to become some, as rows. Records are known again by identity, so `write`
@@ -39,7 +41,12 @@ export class PortalTable implements Table {
 
   constructor(
     sandbox: HubSpotSandbox,
-    settings: { readonly hasStatus: boolean; readonly isFollowUpText: boolean; readonly trims: boolean },
+    settings: {
+      readonly hasStatus: boolean;
+      readonly hasPause: boolean;
+      readonly isFollowUpText: boolean;
+      readonly trims: boolean;
+    },
     isPurged: () => boolean,
     onType: (text: string) => void,
   ) {
@@ -52,6 +59,7 @@ export class PortalTable implements Table {
       ['Lead ID', 'lead_id'],
       ...fieldNames.map((field) => [columns[field], propertyOf(field)] as const),
       ...(settings.hasStatus ? [['Status', statusProperty] as const] : []),
+      ...(settings.hasPause ? [[pauseHeading, pauseProperty] as const] : []),
     ];
   }
 

@@ -12,7 +12,7 @@ import { atOnceInPortal, type Customs, inPortal } from './customs.ts';
 import { FaultChances } from './fault-chances.ts';
 import type { Life } from './life.ts';
 import type { Moment, OnlineTable } from './online-table.ts';
-import { PortalTable, propertyOf, statusProperty } from './portal-table.ts';
+import { pauseProperty, PortalTable, propertyOf, statusProperty } from './portal-table.ts';
 import type { SimClock } from './sim-clock.ts';
 import { tokensOf } from './tokens.ts';
 import { randomHubSpotFaults } from './random-faults.ts';
@@ -35,12 +35,12 @@ type PortalConfig = Extract<ConnectionConfig['target'], { type: 'hubspot' }>;
 /** Opens a portal in which people work, and processes that live one after the other, or at once. */
 export async function openPortal(
   settings: PortalSettings,
-  hasStatus: boolean,
+  { hasStatus, hasPause }: { readonly hasStatus: boolean; readonly hasPause: boolean },
   clock: SimClock,
   random: Random,
 ): Promise<OnlineTable> {
   const { followUp, ...behaviour } = settings;
-  const sandbox = await startHubSpotSandbox({ ...behaviour, clock });
+  const sandbox = await startHubSpotSandbox({ ...behaviour, clock, searchLagMs: 0 });
   if (followUp === 'string') {
     sandbox.person.addProperty({ name: propertyOf('nextFollowUpAt'), type: 'string', fieldType: 'text' });
   }
@@ -50,9 +50,11 @@ export async function openPortal(
     timeZone: 'UTC',
     idColumn: 'lead_id',
     ...(hasStatus && { statusColumn: statusProperty }),
+    ...(hasPause && { pauseColumn: pauseProperty }),
   };
   return new Portal(sandbox, config, clock, random, {
     hasStatus,
+    hasPause,
     isFollowUpText: followUp === 'string',
     trims: settings.trim,
   });
@@ -97,7 +99,7 @@ class Portal implements OnlineTable {
   }
 
   target(life: Life, { fields }: Pick<ConnectionConfig, 'name' | 'fields'>): Target {
-    const { token: accessToken, timeZone, idColumn, statusColumn } = this.config;
+    const { token: accessToken, timeZone, idColumn, statusColumn, pauseColumn } = this.config;
     const target = createHubSpotTarget({
       apiUrl: this.#sandbox.url,
       accessToken,
@@ -105,6 +107,7 @@ class Portal implements OnlineTable {
       fields,
       idColumn,
       ...(statusColumn !== undefined && { statusColumn }),
+      ...(pauseColumn !== undefined && { pauseColumn }),
       clock: { now: () => this.#clock.now(), random: () => this.#clock.random() },
     });
     this.#targets.push(target);
@@ -122,6 +125,7 @@ class Portal implements OnlineTable {
       get requests() {
         return target.requests;
       },
+      contentTag: (signal) => work(false, () => target.contentTag?.(signal) ?? Promise.resolve(null)),
       place: (signal) => work(false, () => target.place?.(signal) ?? Promise.resolve(null)),
       isLeft: (place, signal) => work(false, () => target.isLeft?.(place, signal) ?? Promise.resolve(false)),
       open: (options, signal) =>

@@ -39,7 +39,7 @@ export interface FileServer extends AsyncDisposable {
 /** Starts a server for the file at a path, in whose folder it keeps all; `hear` is called before each request but those of people. */
 export type StartServer = (file: string, random: Random, hear: HearRequest) => Promise<FileServer>;
 
-type Columns = Pick<WorkbookConfig, 'idColumn' | 'statusColumn'>;
+type Columns = Pick<WorkbookConfig, 'idColumn' | 'statusColumn' | 'pauseColumn'>;
 
 /** A file on a server that people save from their own programs, also between any two requests of a process. */
 export class ServedFile implements OnlineTable {

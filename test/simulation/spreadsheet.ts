@@ -69,7 +69,7 @@ export class Spreadsheet implements OnlineTable {
 
   static async open(
     { locale, quota }: SpreadsheetSettings,
-    columns: Pick<SheetsConfig, 'idColumn' | 'statusColumn'>,
+    columns: Pick<SheetsConfig, 'idColumn' | 'statusColumn' | 'pauseColumn'>,
     clock: SimClock,
     folder: string,
   ): Promise<Spreadsheet> {
@@ -154,6 +154,7 @@ export class Spreadsheet implements OnlineTable {
       get requests() {
         return target.requests;
       },
+      contentTag: (signal) => work('open', () => target.contentTag?.(signal) ?? Promise.resolve(null)),
       place: (signal) => work('open', () => target.place?.(signal) ?? Promise.resolve(null)),
       isLeft: (place, signal) => work('open', () => target.isLeft?.(place, signal) ?? Promise.resolve(false)),
       open: (...args) => work('open', () => target.open(...args)),

@@ -23,6 +23,7 @@ import type { SimClock } from './sim-clock.ts';
 import type { SimDatabase } from './sim-database.ts';
 import type { OnlineTable } from './online-table.ts';
 import { openOnline, type OnlineSettings } from './open-online.ts';
+import { pauseHeading } from './paused-rows.ts';
 import { propertyOf } from './portal.ts';
 import { CsvTable, type Table } from './table.ts';
 import { Turns } from './turns.ts';
@@ -40,6 +41,7 @@ export interface WorldOptions extends OnlineSettings {
   readonly fields: readonly FieldMapping[];
   readonly sync: Partial<ConnectionConfig['sync']>;
   readonly statusColumn: boolean;
+  readonly pauseColumn: boolean;
   readonly format: Format;
   readonly trace: (event: string) => void;
   readonly heard: (operation: string) => void;
@@ -104,7 +106,11 @@ export class World implements AsyncDisposable {
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     await options.database.empty();
     const sandbox = stack.use(await startSandbox({ leads: 0, clock: options.clock, ...options.sandbox }));
-    const columns = { idColumn: 'Lead ID', ...(options.statusColumn && { statusColumn: 'Status' }) };
+    const columns = {
+      idColumn: 'Lead ID',
+      ...(options.statusColumn && { statusColumn: 'Status' }),
+      ...(options.pauseColumn && { pauseColumn: pauseHeading }),
+    };
     const online = await openOnline(options, columns, folder);
     if (online !== null) stack.use(online);
     const fields = options.fields.length > 0 ? options.fields : defaultFields;
@@ -197,7 +203,8 @@ export class World implements AsyncDisposable {
       log,
       clock,
     };
-    const request = { mode: 'sync', allow: [...allow, 'first-leads'], maxAttempts: 4 } as const;
+    const allowed = [...allow, 'first-leads'];
+    const request = { mode: 'sync', allow: allowed, maxAttempts: 4, isUnattended: true } as const;
     try {
       for (let turn = 0; turn < 400; turn++) {
         const result = await advanceRun(context, request, life.stop.signal);

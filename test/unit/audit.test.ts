@@ -34,6 +34,7 @@ const plain: AuditConditions = {
   holdsMatches: false,
   holdsOldRows: false,
   isInDoubt: false,
+  pausesStrays: false,
 };
 const inStep: AuditedRecord = {
   leadId: 'acme',

@@ -105,7 +105,11 @@ describe('mistakes in the target and the fields', () => {
       ),
       [
         at(4, `${a}.target.token`, 'is missing: Access token of HubSpot'),
-        at(4, `${a}.target.object`, 'allowed here: type, token, idColumn, statusColumn, timeZone'),
+        at(
+          4,
+          `${a}.target.object`,
+          'allowed here: type, token, idColumn, statusColumn, pauseColumn, timeZone',
+        ),
         at(4, `${a}.target.idColumn`, 'internal name of a company property', '"Lead ID"'),
         at(6, `${a}.fields.city`, 'internal name of a company property', '"City"'),
         at(7, `${a}.fields.stage.column`, 'internal name of a company property', '"lead stage"'),
@@ -120,7 +124,11 @@ describe('mistakes in the target and the fields', () => {
       [
         at(4, `${a}.target.url`, 'must be an address such as postgres://', '[secret]'),
         at(4, `${a}.target.table`, 'TABLE or SCHEMA.TABLE', '"a.b.c"'),
-        at(4, `${a}.target.tab`, 'allowed here: type, url, table, idColumn, statusColumn, timeZone'),
+        at(
+          4,
+          `${a}.target.tab`,
+          'allowed here: type, url, table, idColumn, statusColumn, pauseColumn, timeZone',
+        ),
         at(6, `${a}.fields.stage.values`, 'a table has no lists', 'a list'),
       ],
     ],

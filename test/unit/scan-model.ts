@@ -3,7 +3,7 @@ import type { Aside } from '../../src/core/lead/aside.ts';
 import { hashContent, readableFingerprint } from '../../src/core/lead/content-hash.ts';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { MergedPlace } from '../../src/core/lead/table-pieces.ts';
-import { type Cells, isUnreadable, type Values } from '../../src/core/lead/value.ts';
+import { type Cells, isUnreadable, type Value, type Values } from '../../src/core/lead/value.ts';
 import { showsBase } from '../../src/core/merge/difference.ts';
 import type { LiveScan } from '../../src/core/merge/live-scan.ts';
 import { Baselines, digestMark, recordText } from '../../src/core/merge/loaded-baselines.ts';
@@ -52,6 +52,9 @@ export const merged = new Map<number, MergedPlace>([
 
 type RowSeen = ScannedRow & { readonly leadId: string | null; readonly isAsBase: boolean };
 
+/** What a record shows of its baseline: the same, the same in another form, or not every field. */
+export type Shown = 'base' | 'alike' | 'part';
+
 /** What a scan knows, in ordinary maps and lists: no bytes, ordinals or ranges, and each answer from all that was seen. */
 export class ScanModel {
   readonly pairs: ReadonlyMap<string, Pair>;
@@ -73,9 +76,13 @@ export class ScanModel {
     if (!this.spellings.has(key)) this.spellings.set(key, leadId);
   }
 
-  cellsOf({ leadId, cells }: { readonly leadId: string; readonly cells: Cells | 'base' }): Cells {
-    if (cells !== 'base') return cells;
-    return this.pairs.get(this.spellings.get(leadId) ?? leadId)?.base ?? { companyName: 'Acme' };
+  cellsOf({ leadId, cells }: { readonly leadId: string; readonly cells: Cells | Shown }): Cells {
+    if (typeof cells !== 'string') return cells;
+    const base = this.pairs.get(this.spellings.get(leadId) ?? leadId)?.base ?? { companyName: 'Acme' };
+    if (cells === 'part') return { companyName: base['companyName'] ?? null };
+    const inForm = (value: Value): Value =>
+      cells === 'base' ? value : (value?.normalize('NFD').replaceAll('\n', '\r\n') ?? null);
+    return Object.fromEntries(Object.entries(base).map(([field, value]) => [field, inForm(value)]));
   }
 
   isShown(leadId: string, cells: Cells): boolean {

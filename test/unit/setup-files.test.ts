@@ -59,6 +59,8 @@ connections:
       schedule: 0 2 * * *
       timeZone: Europe/Berlin
       match: propose
+      onLeadDeleted: ask
+      onRowDeleted: ask
     reminders:
       from: Sales <sales@example.com>
       to:

@@ -27,6 +27,8 @@ export interface AuditConditions {
   readonly holdsOldRows: boolean;
   /** Creates are open of which it is not known what became of them. */
   readonly isInDoubt: boolean;
+  /** Rows that no lead id names are paused: any of them may be the row of a lead that has none. */
+  readonly pausesStrays: boolean;
 }
 
 /** An action on a record, and its outcome. */
@@ -63,6 +65,8 @@ export interface AuditedRecord {
   readonly isDeletionDone: boolean;
   /** The row stands apart from the table. */
   readonly isApart: boolean;
+  /** The row, which no lead id names, is paused. */
+  readonly isPaused?: boolean;
 }
 
 /** Why two sides differ at the end of a run. */
@@ -92,6 +96,7 @@ const reasons = {
   /** There is no cell to differ. */
   'no-cell': { waits: false },
   apart: { waits: false },
+  paused: { waits: false },
 } as const satisfies Record<string, { readonly waits: boolean }>;
 
 /** A difference that nothing explains. `field` null: one side lacks the record. */
@@ -216,9 +221,10 @@ function whyRecord(
 }
 
 function whyNoLeadOfRow(
-  { isApart }: AuditedRecord,
+  { isApart, isPaused = false }: AuditedRecord,
   { isInDoubt, holdsMatches, holdsNew }: AuditConditions,
 ): Reason | null {
+  if (isPaused) return 'paused';
   if (isApart) return 'apart';
   if (holdsNew) return 'column-unseen';
   if (isInDoubt) return 'create-in-doubt';
@@ -228,11 +234,12 @@ function whyNoLeadOfRow(
 function whyRowMissing(
   { base, lead }: AuditedRecord,
   { direction, onRowDeleted, fields }: AuditSettings,
-  { unseen, holdsNew, holdsStrays, holdsOldRows, isInDoubt }: AuditConditions,
+  { unseen, holdsNew, holdsStrays, holdsOldRows, isInDoubt, pausesStrays }: AuditConditions,
 ): Reason | null {
   if (direction === 'to-leads') return 'one-way';
   if (holdsNew) return 'column-unseen';
   if (holdsStrays) return 'maybe-its-row';
+  if (pausesStrays) return 'paused';
   if (base === null) return isInDoubt ? 'create-in-doubt' : null;
   if (onRowDeleted === 'ask') return holdsOldRows ? 'maybe-older-copy' : null;
   if (!shows(lead, base, fields, unseen)) return null;

@@ -61,6 +61,8 @@ export interface Sight {
   readonly held: readonly HeldField[];
   /** A further row has the same id. */
   readonly isCopied: boolean;
+  /** Its row is paused: neither side shows anything, and none is missed. */
+  readonly isPaused?: boolean;
 }
 
 /** A lead id on which the two sides do not show the same: what each shows, and absences with this scan. */
@@ -184,6 +186,7 @@ export interface LooseRow {
   readonly idClosed: string | null;
   /** It stands apart from the table. */
   readonly isApart: boolean;
+  readonly isPaused?: boolean;
   readonly cells: Cells;
   readonly contentHash: string;
 }
@@ -242,6 +245,12 @@ export class RecordTally {
     } else this.#records += 1;
     if (isCopied) this.#copied.add(leadId);
     else if (difference === null) this.#equal += 1;
+  }
+
+  /** A lead whose row is paused: equal or not, it is in neither number. */
+  seePaused({ leadId, isKnown, isCopied }: Sight): void {
+    if (!isKnown) this.#records += 1;
+    if (isCopied) this.#copied.add(leadId);
   }
 
   seeLoose({ leadId }: LooseRow): void {

@@ -42,6 +42,8 @@ export class LiveScan {
   /** By pair what was met. */
   #leads: Uint8Array;
   #rows: Uint8Array;
+  /** By lead, whose first row is paused: an empty text when it is another row since. */
+  #paused: Records;
   /** The leads that do not show their baselines, or have none. */
   #shown: Records;
   #shownRows: ShownRows;
@@ -68,6 +70,7 @@ export class LiveScan {
     this.#rows = new Uint8Array(base.size);
     this.#shown = new Records(reserve);
     this.#shownRows = new ShownRows(base.fields, reserve);
+    this.#paused = new Records(reserve);
     this.#spellings = new Records(reserve);
   }
 
@@ -128,6 +131,11 @@ export class LiveScan {
     const n = this.base.find(leadId);
     const isCopy = n < 0 ? this.#shownRows.has(leadId) : this.#rows[n] !== notMet;
     if (isCopy) return this.#shownRows.keepLoose({ ...row, leadId }, true);
+    if (row.paused === true) {
+      if (n >= 0) this.#rows[n] = asBase;
+      this.#paused.set(leadId, 'paused');
+      return this.#shownRows.keep({ ...row, leadId }, false);
+    }
     const hasAll = isWhole && this.base.fields.every(({ field }) => field in row.cells);
     const isAsBase = n >= 0 && hasAll && this.base.isShown(n, row.cells);
     if (n >= 0) this.#rows[n] = isAsBase ? asBase : moved;
@@ -144,8 +152,13 @@ export class LiveScan {
 
   /** Gives rows that were read before their leads were the service's spelling of their ids. Of pairs it is known before. */
   respellRows(): void {
-    for (let nth = 0; nth < this.#spellings.size; nth++)
-      this.#shownRows.respell(this.#spellings.id(nth), this.#spellings.text(nth));
+    for (let nth = 0; nth < this.#spellings.size; nth++) {
+      const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
+      this.#shownRows.respell(key, leadId);
+      if (!this.isPaused(key) && !this.isPaused(leadId)) continue;
+      this.#paused.set(key, '');
+      this.#paused.set(leadId, this.#shownRows.find(leadId)?.paused === true ? 'paused' : '');
+    }
     this.#shownRows.respellCopies();
   }
 
@@ -182,8 +195,8 @@ export class LiveScan {
     const ranges = checkpoints.flatMap((one) => one.asBase).toSorted(([a], [b]) => a - b);
     for (let n = 0; n < this.base.size; n++) {
       const id = this.base.pairId(n);
-      const [first, count] = ranges[lastBefore(ranges, id)] ?? [0, 0];
-      if (id < first + count) this.#leads[n] = asBase;
+      const range = lastBefore(ranges, id);
+      if (range !== undefined && id < range[0] + range[1]) this.#leads[n] = asBase;
     }
     for (const { cursors, asked } of checkpoints) {
       this.useCursors(cursors);
@@ -210,16 +223,31 @@ export class LiveScan {
   forgetRows(): void {
     this.#shownRows.free();
     this.#shownRows = new ShownRows(this.base.fields, this.#reserve);
+    this.#paused.free();
+    this.#paused = new Records(this.#reserve);
     this.#rows = new Uint8Array(this.base.size);
     this.#reserve(-asideBytes * this.#asides.length);
     this.#asides = [];
     this.#merged = new Map();
   }
 
+  /** Whether the row of a lead is paused: then neither side shows anything, nor is it missed. */
+  isPaused(leadId: string): boolean {
+    const n = this.#paused.find(leadId);
+    return n >= 0 && this.#paused.text(n) !== '';
+  }
+
+  /** The leads of paused rows. */
+  *paused(): Generator<string> {
+    for (let n = 0; n < this.#paused.size; n++) if (this.#paused.text(n) !== '') yield this.#paused.id(n);
+  }
+
   /** What a lead shows that does not show its baseline, or has none; null: there is no such lead. */
   lead(leadId: string): Cells | null {
     const n = this.#shown.find(leadId);
-    return n < 0 ? null : (JSON.parse(this.#shown.text(n)) as Cells);
+    return n < 0 || (this.isPair(leadId) && this.isPaused(leadId))
+      ? null
+      : (JSON.parse(this.#shown.text(n)) as Cells);
   }
 
   /** JSON: `[id, cells]`. */
@@ -241,7 +269,8 @@ export class LiveScan {
   /** Whether a lead is in the list, or was read by its id. */
   hasLead(leadId: string): boolean {
     const n = this.base.find(leadId);
-    return n < 0 ? this.#shown.find(leadId) >= 0 : this.#leads[n] !== notMet;
+    if (n < 0) return this.#shown.find(leadId) >= 0;
+    return this.#leads[n] !== notMet || this.isPaused(leadId);
   }
 
   hasRow(leadId: string): boolean {
@@ -256,13 +285,13 @@ export class LiveScan {
   /** The sides on which the scan missed a pair; of any other lead none. */
   missed(leadId: string): { readonly lead: boolean; readonly row: boolean } {
     const n = this.base.find(leadId);
-    return { lead: n >= 0 && this.#leads[n] === notMet, row: n >= 0 && this.#rows[n] === notMet };
+    return { lead: this.#leads[n] === notMet && !this.isPaused(leadId), row: this.#rows[n] === notMet };
   }
 
   /** Where the row of a pair went that the scan missed. */
   merged(leadId: string): MergedPlace | null {
     const n = this.base.find(leadId);
-    const place = n >= 0 && this.#rows[n] === notMet ? this.base.row(n) : null;
+    const place = this.#rows[n] === notMet ? this.base.row(n) : null;
     return place === null ? null : (this.#merged.get(place) ?? null);
   }
 
@@ -284,7 +313,10 @@ export class LiveScan {
 
   /** The leads that do not show their baselines, or have none, in the order of the list. */
   *leads(): Generator<string> {
-    for (let n = 0; n < this.#shown.size; n++) yield this.#shown.id(n);
+    for (let n = 0; n < this.#shown.size; n++) {
+      const leadId = this.#shown.id(n);
+      if (!this.isPaused(leadId) || !this.isPair(leadId)) yield leadId;
+    }
   }
 
   /** The new leads but these get a row each, and are looked at together. */
@@ -312,31 +344,38 @@ export class LiveScan {
   differing(ofRows = false): readonly string[] {
     const ids = new Set<string>();
     if (!ofRows) for (const leadId of this.leads()) if (!this.isPlain(leadId)) ids.add(leadId);
-    for (const leadId of this.#shownRows.ids()) if (this.row(leadId)?.cells !== null) ids.add(leadId);
+    for (const leadId of this.#shownRows.otherIds()) ids.add(leadId);
     for (const { leadId, row } of this.absent()) if (row || !ofRows) ids.add(leadId);
+    for (const leadId of this.paused()) ids.add(leadId);
     return [...ids].toSorted();
   }
 
   /** The leads that the list lacks, with a row that is not as it was, in their order; without those that were asked for. */
   unlistedRows(): readonly string[] {
-    const ids = [...this.#shownRows.ids()].filter(
-      (leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId) && this.row(leadId)?.cells !== null,
-    );
-    return ids.toSorted();
+    const ids = [...this.#shownRows.otherIds()];
+    return ids.filter((leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId)).toSorted();
   }
 
-  /** How many pairs show their baselines, on either side. */
+  /** How many pairs show their baselines, on either side; those of paused rows count on that of the row. */
   unmoved(): { readonly leads: number; readonly rows: number } {
     const count = (side: Uint8Array): number => side.reduce((sum, one) => sum + Number(one === asBase), 0);
-    return { leads: count(this.#leads), rows: count(this.#rows) };
+    const paused = [...this.paused()].map((leadId) => this.base.find(leadId));
+    const leads = paused.filter((n) => n >= 0 && this.#leads[n] === asBase).length;
+    return { leads: count(this.#leads) - leads, rows: count(this.#rows) };
   }
 
   /** The pairs that a complete scan has not met on one side or on both. */
   *absent(): Generator<{ readonly leadId: string; readonly lead: boolean; readonly row: boolean }> {
     for (let n = 0; n < this.base.size; n++) {
       const [lead, row] = [this.#leads[n] === notMet, this.#rows[n] === notMet];
-      if (lead || row) yield { leadId: this.base.leadId(n), lead, row };
+      if ((lead || row) && !this.isPaused(this.base.leadId(n)))
+        yield { leadId: this.base.leadId(n), lead, row };
     }
+  }
+
+  /** The pairs that the list lacks, whether their rows are paused or not. */
+  *unlistedLeads(): Generator<string> {
+    for (let n = 0; n < this.base.size; n++) if (this.#leads[n] === notMet) yield this.base.leadId(n);
   }
 
   /** How many pairs were in step once, and are not deleted. */
@@ -367,13 +406,13 @@ export class LiveScan {
   }
 }
 
-/** The last range that begins at an id or before it; -1: none does. */
-function lastBefore(ranges: readonly PairRange[], id: number): number {
+/** The last range that begins at an id or before it. */
+function lastBefore(ranges: readonly PairRange[], id: number): PairRange | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((ranges[middle]?.[0] ?? Infinity) <= id) low = middle + 1;
     else high = middle;
   }
-  return low - 1;
+  return ranges[low - 1];
 }

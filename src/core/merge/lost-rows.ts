@@ -10,7 +10,7 @@ export interface Stray {
   /** The content of its id cell; null: nothing readable. */
   readonly leadId: string | null;
   readonly isUnreadable: boolean;
-  /** Its id cell cannot be written. */
+  /** Its id cell cannot be written, or must not be. */
   readonly isClosed: boolean;
   readonly cells: Cells;
   readonly contentHash: string;
@@ -98,9 +98,18 @@ export function orphanRow(
 }
 
 /** A row without an id, or whose id another row has. */
-export function looseStray({ row, leadId, unreadableId, idClosed, cells, contentHash }: LooseRow): Stray {
+export function looseStray({
+  row,
+  leadId,
+  unreadableId,
+  idClosed,
+  isPaused = false,
+  cells,
+  contentHash,
+}: LooseRow): Stray {
   const isUnreadable = unreadableId !== null;
-  return { row, leadId, isUnreadable, isClosed: isUnreadable || idClosed !== null, cells, contentHash };
+  const isClosed = isUnreadable || idClosed !== null || isPaused;
+  return { row, leadId, isUnreadable, isClosed, cells, contentHash };
 }
 
 /** Which rows belong to leads that lost theirs. Rows by number. */

@@ -118,7 +118,7 @@ export function keptSpans({ base, moves }: EarlierCell, since: Moment): readonly
 
 /** Whether a side shows the baseline of a cell. */
 export function showsBaseOf(scan: LiveScan, side: CopiedSide, { leadId, field, base }: EarlierCell): boolean {
-  if (scan.missed(leadId)[side]) return false;
+  if (scan.missed(leadId)[side] || scan.isPaused(leadId)) return false;
   const { mine } = shownBySides(scan, side, leadId);
   const cell = mine?.[field];
   return mine === null || (cell !== undefined && !isUnreadable(cell) && sameCell(cell, base));

@@ -1,5 +1,5 @@
 import type { PlannedAction } from './action.ts';
-import { type Difference, RecordTally } from './difference.ts';
+import { type Difference, type LooseRow, RecordTally, type Sight } from './difference.ts';
 import { missedCode } from './plan-held-rows.ts';
 
 /** Counts records that differ, or may differ, and have no action. */
@@ -9,6 +9,8 @@ export class PlanTally {
   equal = 0;
   /** Differ and stay so, by the settings or without a proof. */
   leftAlone = 0;
+  /** Rows that people paused: they are left alone. */
+  paused = 0;
   /** Rows apart, which are no records. */
   apart = 0;
   /** Rows whose conflict is their likeliest lead's. */
@@ -24,6 +26,21 @@ export class PlanTally {
     if (isCopied || (lead === null && row === null)) return;
     if (actions.length === 0) this.leftAlone += 1;
     else if (actions.every(({ kind }) => kind === 'agree')) this.equal += 1;
+  }
+
+  /** A lead whose row is paused; copies of that row are held. */
+  seePaused(sight: Sight): void {
+    this.records.seePaused(sight);
+    this.paused += 1;
+    if (!sight.isCopied) this.leftAlone += 1;
+  }
+
+  /** A paused row that no lead id names; one with the id of a row above it is no record. */
+  seePausedRow(row: LooseRow): void {
+    this.paused += 1;
+    if (row.leadId !== null) return;
+    this.records.seeLoose(row);
+    this.leftAlone += 1;
   }
 
   /** Takes out the holds that are listed as one, of which it counts the records. */

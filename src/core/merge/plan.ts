@@ -13,7 +13,7 @@ import {
 import { type FieldMemo, mergeField, unreadCode } from './merge-field.ts';
 import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idAdvice, planMissing, planTooLarge } from './plan-held-rows.ts';
-import { missedFields, type Policy } from './policy.ts';
+import { absencesThatProve, missedFields, type Policy } from './policy.ts';
 
 /** The facts about one lead id for a plan. */
 export interface PairState {
@@ -48,9 +48,6 @@ export interface PairState {
   /** The lead's fingerprint, now and when an undo removed its row; absent: no undo, or the lead changed since. */
   readonly undone?: string | null;
 }
-
-/** Complete scans in different runs that must miss an id before it counts as gone (docs/guarantees.md, 4). */
-const absencesThatProve = 2;
 
 /** The first table of docs/architecture.md 5: what to do with one lead id. Pure; empty: nothing to do. */
 export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {

@@ -79,6 +79,7 @@ export class Planner {
   }
 
   pair(sight: Sight): { readonly actions: readonly PlannedAction[]; readonly absences: Absences | null } {
+    if (sight.isPaused === true) return this.#paused(sight);
     const { leadId } = sight;
     const { creates, moved, found, older, isProof, matches, undone, loose, elsewhere, unread, names } =
       this.#facts;
@@ -120,6 +121,14 @@ export class Planner {
     // Cells that are brought forward are no sign of sorting.
     if (base !== null && row !== null && !older.bringsForward(leadId)) this.shuffled.see(base, row);
     return { actions, absences };
+  }
+
+  /** Nothing is done on either side; absences begin anew after the pause. */
+  #paused(sight: Sight): ReturnType<Planner['pair']> {
+    this.tally.seePaused(sight);
+    const wasMissed = sight.leadAbsences + sight.rowAbsences > 0;
+    const none = { leadId: sight.leadId, lead: 0, row: 0, since: null, place: null };
+    return { actions: [], absences: sight.isKnown && wasMissed ? none : null };
   }
 
   #seeId({ leadId, rowNumber }: Sight): void {
@@ -164,6 +173,7 @@ export class Planner {
 
   row(one: LooseRow): readonly PlannedAction[] {
     const { policy, creates, found, matches, undone, refused, loose, first, names } = this.#facts;
+    if (one.isPaused === true) return this.#pausedRow(one);
     this.tally.records.seeLoose(one);
     const { row, leadId, unreadableId, idClosed, isApart, cells, isWanted, mergedOf } = loose.see(one);
     const mayBe = found.mayBe.get(row) ?? mergedOf;
@@ -206,6 +216,18 @@ export class Planner {
     }
     first?.see(row, cells);
     return actions;
+  }
+
+  /** What an undo or the service said of its content holds after the pause as well. */
+  #pausedRow(one: LooseRow): readonly PlannedAction[] {
+    const { policy, undone, refused, loose } = this.#facts;
+    this.tally.seePausedRow(one);
+    loose.see(one);
+    if (one.leadId === null) {
+      undone.find('', one.cells);
+      refused.find(sentKey(sentContent(one.cells, policy)));
+    }
+    return [];
   }
 
   /** What is planned when all was seen. */

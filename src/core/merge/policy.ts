@@ -24,3 +24,6 @@ export interface Policy {
 export function missedFields({ unseen }: Pick<Policy, 'unseen'>): readonly FieldMapping[] {
   return unseen.filter(({ direction }) => direction !== 'to-target');
 }
+
+/** Complete scans in different runs that must miss an id before it counts as gone (docs/guarantees.md, 4). */
+export const absencesThatProve = 2;

@@ -120,6 +120,7 @@ const waitingReasons: Readonly<Record<string, string>> = {
   'leads.not-json': noAnswer,
   'row.changed': changedMeanwhile,
   'row.gone': changedMeanwhile,
+  'row.paused': changedMeanwhile,
   'row.exists': changedMeanwhile,
   'row.duplicated': changedMeanwhile,
   'target.column-missing': 'a column is missing or duplicated',

@@ -132,14 +132,17 @@ export function* settleCreates(
     }
     // A row with an unreadable id is a conflict of its own, and may be another lead's.
     const writable = rows.filter(({ unreadableId }) => unreadableId === null);
-    const [row] = writable;
-    if (row === undefined) continue;
+    if (writable.length === 0) continue;
     for (const candidate of writable) lost.rows.add(candidate.row);
     if (match.kind === 'ambiguous') for (const candidate of match.candidates) lost.leadIds.add(candidate);
+    // Of several rows another one may be its row as well, but nothing is said of a paused one.
+    const row = certain ? writable[0] : writable.find(({ isPaused = false }) => !isPaused);
+    if (row === undefined) continue;
     if (certain && row.contentHash !== intent.contentHash) becomes(intent, { row: row.cells });
     const why = certain
       ? whyUndecided(match, filtered && isOver(intent, scan.startedAt))
       : 'that row was edited since, and several rows look like it: write the id of its lead into the right row';
+    if (row.isPaused === true) continue;
     if (why !== null) lost.actions.push(inDoubt(intent, row.row, why));
     else if (foundId !== null)
       lost.actions.push(

@@ -18,6 +18,8 @@ export interface ScannedRow {
   readonly cells: Cells;
   /** What the status column shows; null when there is none. */
   readonly status: string | null;
+  /** As in TargetRow. */
+  readonly paused?: true;
 }
 
 /** A row that is kept; `duplicate`: an earlier one has its id. */
@@ -26,8 +28,8 @@ export interface LeftRow extends ScannedRow {
 }
 
 /** The first row of an id. */
-export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status'> {
-  /** Null: as in the baseline; it only stands elsewhere, or its status says something. */
+export interface ShownRow extends Pick<ScannedRow, 'ordinal' | 'row' | 'status' | 'paused'> {
+  /** Null: as in the baseline, and it only stands elsewhere, or its status says something; or it is paused. */
   readonly cells: Cells | null;
   /** Of its content; null when a cell is unreadable, and without cells. */
   readonly hash: string | null;
@@ -78,27 +80,37 @@ export class ShownRows {
 
   /** Keeps the first row of an id. */
   keep(row: ScannedRow & { readonly leadId: string }, isAsBase: boolean): LeftRow {
-    const { ordinal, status, cells, leadId } = row;
-    const content = isAsBase
-      ? { cells: null, hash: null }
-      : { cells, hash: readableFingerprint(cells, this.#fields) };
-    const shown: ShownRow = { ordinal, row: row.row, status, ...content };
+    const { ordinal, status, cells, leadId, paused } = row;
+    const content =
+      isAsBase || paused === true
+        ? { cells: null, hash: null }
+        : { cells, hash: readableFingerprint(cells, this.#fields) };
+    const shown: ShownRow = { ordinal, row: row.row, status, ...(paused && { paused }), ...content };
     this.#set(this.#first, leadId, shown);
     return { ...row, duplicate: false };
   }
 
   /** Keeps a row without an id, or a further one of an id (`isCopy`). */
   keepLoose(row: ScannedRow, isCopy: boolean): LeftRow {
-    const { ordinal, status, leadId, unreadableId = null, idClosed = null, apart = false, cells } = row;
+    const {
+      ordinal,
+      status,
+      leadId,
+      unreadableId = null,
+      idClosed = null,
+      apart = false,
+      paused,
+      cells,
+    } = row;
     const contentHash = hashContent(cells, this.#fields);
     const loose = { row: row.row, leadId, unreadableId, idClosed, isApart: apart, cells, contentHash };
-    this.#keepLoose({ ...loose, ordinal, status });
+    this.#keepLoose({ ...loose, ordinal, status, ...(paused && { isPaused: paused }) });
     return { ...row, duplicate: isCopy };
   }
 
   #keepLoose(loose: ShownLooseRow): void {
     if (loose.leadId === null) this.#isAnyWithoutId = true;
-    else this.#copied.add(loose.leadId);
+    else if (loose.isPaused !== true) this.#copied.add(loose.leadId);
     this.#hasUnreadableIds ||= loose.unreadableId !== null;
     this.#set(this.#loose, String(loose.ordinal), loose);
   }
@@ -119,25 +131,20 @@ export class ShownRows {
     const [row, other] = [this.find(key), this.find(leadId)];
     if (row === null) return;
     this.#first.set(key, '');
-    // Of two rows the one that stands first has the id.
-    const isFirst = other === null || row.ordinal < other.ordinal;
-    if (isFirst) this.#first.set(leadId, JSON.stringify(row));
-    const copy = isFirst ? other : row;
-    if (copy !== null) this.#copy(leadId, copy);
+    // Of two rows the one that stands first has the id: the other was read after its spelling was known.
+    this.#first.set(leadId, JSON.stringify(row));
+    if (other !== null) this.keepLoose({ ...other, leadId, cells: other.cells ?? {} }, true);
     if (this.#copied.delete(key)) this.#ofCopies.set(key, leadId);
   }
 
   /** All at once, since each row is looked at. */
   respellCopies(): void {
-    for (const loose of this.#ofCopies.size === 0 ? [] : this.loose()) {
+    if (this.#ofCopies.size === 0) return;
+    for (const loose of this.loose()) {
       const leadId = this.#ofCopies.get(loose.leadId ?? '');
       if (leadId !== undefined) this.#keepLoose({ ...loose, leadId });
     }
     this.#ofCopies = new Map();
-  }
-
-  #copy(leadId: string, { ordinal, row, status, cells }: ShownRow): void {
-    this.keepLoose({ ordinal, row, status, leadId, cells: cells ?? {} }, true);
   }
 
   isCopied(leadId: string): boolean {
@@ -157,6 +164,11 @@ export class ShownRows {
   /** The leads of `find`. */
   *ids(): Generator<string> {
     for (let n = 0; n < this.#first.size; n++) if (this.#first.text(n) !== '') yield this.#first.id(n);
+  }
+
+  /** Those of `ids` whose rows do not show their baselines. */
+  *otherIds(): Generator<string> {
+    for (const leadId of this.ids()) if (this.find(leadId)?.cells !== null) yield leadId;
   }
 
   /** Rows without an id, and those whose id an earlier row has, in the target's order. */

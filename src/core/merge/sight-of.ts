@@ -20,7 +20,8 @@ export function sightOf(
   facts: PairFacts | undefined,
   held: readonly HeldField[],
 ): Sight {
-  const [lead, row] = [scan.lead(leadId), scan.row(leadId)];
+  const isPaused = scan.isPaused(leadId);
+  const [lead, row] = [isPaused ? null : scan.lead(leadId), scan.row(leadId)];
   const isSame = isEqual(scan, lead, row);
   return {
     leadId,
@@ -40,6 +41,7 @@ export function sightOf(
     asked: scan.asked(leadId),
     held,
     isCopied: scan.rows.isCopied(leadId),
+    ...(isPaused && { isPaused }),
   };
 }
 

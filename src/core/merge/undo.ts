@@ -53,6 +53,8 @@ export interface Present {
   readonly lead: Cells | null;
   readonly row: { readonly row: number; readonly cells: Cells } | null;
   readonly headings: Headings;
+  /** The row is paused: neither side is put back. */
+  readonly isPaused?: boolean;
 }
 
 /**
@@ -61,6 +63,8 @@ export interface Present {
  */
 export function planUndo(run: RunChanges, present: Present): readonly PlannedAction[] {
   const { leadId, rowMatched, rowMade } = run;
+  if (present.isPaused === true)
+    return [report(leadId, 'undo.paused', 'its row is paused; neither side was put back')];
   const part = (row: NonNullable<Present['row']>): PlannedAction => ({
     ...unlink(run, row),
     reason: 'unmatched',

@@ -42,7 +42,7 @@ export function runPage(page: RunPage): Page {
   const isEdit = run.mode === 'edit';
   const report = run.report === null ? null : (run.report as SyncReport);
   const body = html`<p><a href="/connections/${run.connection}">${run.connection}</a>: ${runKind({ ...run, isApplied: run.approval !== null })}. ${shownStatus(run.status)}</p>
-${asOf(now, page.timeZone)}
+${asOf(now, [page.timeZone])}
 ${factList([
   ['Began', shownTime(run.createdAt, timeZone)],
   [
@@ -52,6 +52,11 @@ ${factList([
       : html`${shownTime(run.finishedAt, timeZone)}, took ${shownDuration(run.finishedAt - run.createdAt)}`,
   ],
   ['Read', isEdit ? null : `${counted(run.pulled, 'lead')}, ${counted(run.targetRows, 'row')}`],
+  [
+    'Table',
+    run.tableReadAt &&
+      html`unchanged since it was read in full, ${shownTime(Date.parse(run.tableReadAt), timeZone)}`,
+  ],
   ['Written', report && writtenWords(report)],
   ['Receipt', isEdit ? null : report && shownReceipt(report)],
   ['Requests', `${count(run.leadRequests)} to the service, ${count(run.targetRequests)} to the table`],

@@ -75,6 +75,8 @@ create table runs (
   pages int not null default 0,
   pulled int not null default 0,
   target_rows int not null default 0,
+  -- It did not read the table, which was as an earlier run had read it then.
+  table_read_at timestamptz,
   -- Failures in a row without any progress.
   attempts int not null default 0,
   -- The last of them, and since when.
@@ -99,6 +101,7 @@ create table runs (
   -- Records on either side, and those that differ and are left so by the settings or for want of proof.
   records int not null default 0,
   left_alone int not null default 0,
+  paused_rows int not null default 0,
   -- Roughly, of the staged leads: a service that never comes to an end must not fill the disk.
   pulled_bytes bigint not null default 0,
   -- How often pairs had moved when the scan was begun (see place_notes): a resumed scan knows that they are as they were.
@@ -190,6 +193,8 @@ create table pairs (
   lead_deleted_at timestamptz,
   -- Since when complete scans with leads.query do not show the lead; null: the last one showed it.
   outside_since timestamptz,
+  -- Since when the row was paused whenever it was read; null: it was not the last time.
+  paused_since timestamptz,
   first_seen_at timestamptz not null default now(),
   -- Where the row was when the target was last read; null: not there, or not read since it was made.
   row_number bigint,
@@ -200,6 +205,7 @@ comment on table pairs is
   'Every lead that was ever seen, with its baseline: the value on which both sides last agreed, field by field.';
 
 create index pairs_outside on pairs (connection) where (outside_since is not null);
+create index pairs_paused on pairs (connection) where (paused_since is not null);
 create index pairs_spelled on pairs (connection, lead_key) where (lead_key is not null);
 
 create table earlier_values (
@@ -232,10 +238,11 @@ create table place_notes (
   marks jsonb not null default '[]',
   -- How often its pairs have moved: in what a scan compares of them.
   moves bigint not null default 0,
-  -- The table as it was when it was last read: by which tag of its content it is recognised, how often pairs had moved, and what it showed.
+  -- The table as it was when it was last read: by which tag of its content it is recognised, how often pairs had moved, what it showed, and when.
   read_tag text,
   read_moves bigint,
-  read_shown json
+  read_shown json,
+  read_at timestamptz
 );
 comment on table place_notes is
   'What is remembered of a place beside its pairs.';

@@ -3,6 +3,7 @@ import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
 import type { Cell } from '../../core/lead/value.ts';
+import { pauses } from '../../core/lead/pause.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, detectCsvDialect } from './format.ts';
@@ -91,7 +92,14 @@ export function readCsvRow(
   const status = columns.status === null ? null : text(columns.status) || null;
   const isNoRow = header.cells.length > 1 && isComment(record);
   if (isNoRow) return { leadId: null, standing: 'note', cells, status, place: record };
-  return { leadId: leadId === '' ? null : leadId, cells, status, place: record };
+  const isPaused = columns.pause !== null && shifted === null && pauses(text(columns.pause));
+  return {
+    leadId: leadId === '' ? null : leadId,
+    cells,
+    status,
+    place: record,
+    ...(isPaused && { paused: true }),
+  };
 }
 
 /** A UUID in braces. */

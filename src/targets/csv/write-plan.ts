@@ -2,7 +2,7 @@ import { counted } from '../../core/lead/counted.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { guarded } from '../../core/lead/formula-guard.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
-import { type Columns, ownedColumns, placeNewColumns } from '../shared/columns.ts';
+import { type Columns, placeNewColumns, readColumns } from '../shared/columns.ts';
 import { type NewRow, RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { type Splice, splice } from '../file/splice.ts';
@@ -56,7 +56,7 @@ function isTakenOut({ remove, place }: RowWrite<CsvRecord>, columns: Columns): b
 }
 
 function hasOwnCells({ cells }: CsvRecord, columns: Columns): boolean {
-  const owned = ownedColumns(columns);
+  const owned = readColumns(columns);
   return cells.some(({ text }, index) => text.trim() !== '' && !owned.has(index));
 }
 

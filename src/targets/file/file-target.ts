@@ -123,11 +123,11 @@ export class FileTarget implements Target {
     if (state === null || state.size === 0) return null;
     this.#own = new OwnWrites(state.version);
     if (state.contentTag !== null)
-      return { contentTag: `${state.contentTag} ${more}`, version: state.version };
+      return { contentTag: `${state.contentTag} ${more}`, version: state.version, from: 'server' };
     await using file = await this.#openContent(location, signal);
     if (file === null) return null;
     const contentTag = await hashOf(file, more);
-    return (await file.isCurrent()) ? { contentTag, version: file.version } : null;
+    return (await file.isCurrent()) ? { contentTag, version: file.version, from: 'content' } : null;
   }
 
   async notStorable(signal: AbortSignal): ReturnType<NonNullable<Target['notStorable']>> {

@@ -2,6 +2,7 @@ import { notStorableInSheets } from './cell-values.ts';
 import type { Author } from '../../core/lead/author.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type {
+  ContentTag,
   MarkToWrite,
   Place,
   RowChange,
@@ -10,9 +11,10 @@ import type {
   TargetSnapshot,
 } from '../../ports/target.ts';
 import { ownedColumns } from '../shared/columns.ts';
+import { isSettled } from '../shared/settled.ts';
 import { rowBatches } from '../shared/row-content.ts';
 import { type GoogleSheetsOptions, SheetsApi, type SheetsTab } from './sheets-api.ts';
-import { type Found, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
+import { type Found, hasFormulas, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';
 import { rowsOf, tabAsides } from './present-rows.ts';
 import {
   protectedColumns,
@@ -100,6 +102,7 @@ class SheetsTarget implements GoogleSheetsTarget {
       mayWrite: canEdit,
       mark: ownRecord(this.#options, tab)?.mark ?? null,
       timeZone: tab.timeZone,
+      isLive: hasFormulas(seen),
       closed: protectedColumns(tab, ownedColumns(columns)).map((column) => tab.headings[column] ?? ''),
       rows: rowBatches(rowsOf(seen)),
     };
@@ -112,6 +115,15 @@ class SheetsTarget implements GoogleSheetsTarget {
 
   place(signal: AbortSignal): Promise<Place> {
     return tabPlace(this.#at, this.#options.spreadsheetId, signal);
+  }
+
+  async contentTag(signal: AbortSignal): Promise<ContentTag | null> {
+    this.#refused.forget();
+    const { version, modifiedAt, trashed, canEdit } = await this.#api.file(signal);
+    if (version === null || modifiedAt === null || trashed === true) return null;
+    if (!isSettled(modifiedAt, this.#options.clock)) return null;
+    if ((await this.#options.journal.kept()).length > 0) return null;
+    return { contentTag: `drive ${version} ${canEdit}`, from: 'late' };
   }
 
   isLeft({ id }: Pick<Place, 'id'>, signal: AbortSignal): Promise<boolean> {

@@ -4,6 +4,7 @@ import { idKey } from '../../core/lead/lead-id.ts';
 import { isLikeId, type RowStanding, TablePieces } from '../../core/lead/table-pieces.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell, FieldType } from '../../core/lead/value.ts';
+import { pauses } from '../../core/lead/pause.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import { ownedColumns, shownStatus } from '../shared/columns.ts';
 import { standingIn, withOutgrown } from '../shared/table-range.ts';
@@ -64,7 +65,12 @@ function presentRow(snapshot: TabSnapshot, row: number): PresentRow<number> | nu
     (unreadableId === null || (isFormula(cellAt(grid, row, columns.id)) && id === ''));
   if (isUnused) return null;
   const status = columns.status === null ? null : cellText(cellAt(grid, row, columns.status));
-  const whose = { leadId, ...(unreadableId !== null && { unreadableId }) };
+  const isPaused = columns.pause !== null && pauses(cellText(cellAt(grid, row, columns.pause)));
+  const whose = {
+    leadId,
+    ...(unreadableId !== null && { unreadableId }),
+    ...(isPaused && { paused: true as const }),
+  };
   return { ...whose, cells, status: status === '' ? null : status, place: row };
 }
 

@@ -66,15 +66,39 @@ export interface FileState {
   readonly trashed: boolean | null;
   readonly canEdit: boolean | null;
   readonly author: Author | null;
+  /** Raised by each change of anything, some minutes late (https://github.com/googleapis/google-api-go-client/issues/444). */
+  readonly version: string | null;
+  /** Epoch ms; as late. */
+  readonly modifiedAt: number | null;
 }
 
-const unknownState: FileState = { trashed: null, canEdit: null, author: null };
+const unknownState: FileState = {
+  trashed: null,
+  canEdit: null,
+  author: null,
+  version: null,
+  modifiedAt: null,
+};
 
 function parseFileState(data: unknown): FileState {
   const trashed = z.object({ trashed: z.boolean() }).safeParse(data).data?.trashed ?? null;
   const capabilities = z.object({ capabilities: z.object({ canEdit: z.boolean() }) }).safeParse(data);
-  return { trashed, canEdit: capabilities.data?.capabilities.canEdit ?? null, author: lastAuthor(data) };
+  const { version, modifiedTime } = fileVersion.parse(data);
+  return {
+    trashed,
+    canEdit: capabilities.data?.capabilities.canEdit ?? null,
+    author: lastAuthor(data),
+    version,
+    modifiedAt: modifiedTime === null ? null : Date.parse(modifiedTime),
+  };
 }
+
+const fileVersion = z
+  .object({
+    version: z.string().min(1).nullable().catch(null),
+    modifiedTime: z.iso.datetime().nullable().catch(null),
+  })
+  .catch({ version: null, modifiedTime: null });
 
 const lastChange = z.object({
   modifiedTime: z.iso.datetime().nullish().catch(null),
@@ -160,7 +184,7 @@ const longestReply = mostWhole / 4;
 const headers = { 'user-agent': 'leadsync (gzip)', 'content-type': 'application/json' };
 
 const driveFields =
-  'trashed,capabilities/canEdit,modifiedTime,lastModifyingUser(me,displayName,emailAddress)';
+  'trashed,capabilities/canEdit,version,modifiedTime,lastModifyingUser(me,displayName,emailAddress)';
 
 /** One per spreadsheet: Google wants no concurrent requests for one. */
 const semaphores = new Map<string, Semaphore>();

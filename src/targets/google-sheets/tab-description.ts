@@ -20,7 +20,7 @@ export interface ColumnRecord {
   readonly heading: string;
 }
 
-/** A configured column; id and status have names that no lead field has. */
+/** A configured column; id, status and pause have names that no lead field has. */
 export interface ManagedColumn {
   readonly field: string;
   readonly heading: string;
@@ -28,16 +28,23 @@ export interface ManagedColumn {
 
 const idField = '@id';
 const statusField = '@status';
+const pauseField = '@pause';
 
 const recordValue = z
   .object({ field: z.string(), column: z.string() })
   .transform(({ field, column }) => ({ field, heading: column }));
 
-export function managedColumns({ idColumn, fields, statusColumn }: ColumnMapping): ManagedColumn[] {
+export function managedColumns({
+  idColumn,
+  fields,
+  statusColumn,
+  pauseColumn,
+}: ColumnMapping): ManagedColumn[] {
   return [
     { field: idField, heading: idColumn },
     ...fields.map(({ field, column }) => ({ field, heading: column })),
     ...(statusColumn === undefined ? [] : [{ field: statusField, heading: statusColumn }]),
+    ...(pauseColumn === undefined ? [] : [{ field: pauseField, heading: pauseColumn }]),
   ];
 }
 
@@ -103,12 +110,13 @@ export function placesOf(
   mapping: ColumnMapping,
 ): { column: number; managed: ManagedColumn }[] {
   return managedColumns(mapping).flatMap((managed) => {
-    const column =
-      managed.field === idField
-        ? columns.id
-        : managed.field === statusField
-          ? columns.status
-          : (columns.fields.get(managed.field)?.index ?? null);
+    const { id, status, pause, fields } = columns;
+    const own = new Map([
+      [idField, id],
+      [statusField, status],
+      [pauseField, pause],
+    ]).get(managed.field);
+    const column = own === undefined ? (fields.get(managed.field)?.index ?? null) : own;
     return column === null ? [] : [{ column, managed }];
   });
 }

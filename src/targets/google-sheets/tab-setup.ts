@@ -18,7 +18,7 @@ import {
 type Request = sheets_v4.Schema$Request;
 type Settings = Pick<
   GoogleSheetsOptions,
-  'spreadsheetId' | 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'connection'
+  'spreadsheetId' | 'tab' | 'fields' | 'idColumn' | 'statusColumn' | 'pauseColumn' | 'connection'
 >;
 
 /** Google's default for a new tab. */

@@ -1,6 +1,6 @@
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import type { FieldType } from '../../core/lead/value.ts';
-import { type ColumnMapping, type Columns, headingRank, ownedColumns } from '../shared/columns.ts';
+import { type ColumnMapping, type Columns, headingRank, readColumns } from '../shared/columns.ts';
 import { freeCell, isTotalsRow, rangeBottom } from '../shared/table-range.ts';
 import {
   cellAt,
@@ -77,7 +77,7 @@ export async function takeTabSnapshot(
       ? freeCell(tab.headings, headerRow, isUsed, (await askAreas())?.filter?.range)
       : null;
   const columns = locateManagedColumns(tab.headings, tab.columnRecords, mapping, name, free);
-  const own = { id: columns.id, owned: ownedColumns(columns) };
+  const own = { id: columns.id, owned: readColumns(columns) };
   if (!hasSameHeadings(tab, cells[0] ?? [], own.owned)) throw changed(name);
   assertHeadingsFirst(tab.headings, cells, own.id, mapping, name);
   const shown = await askShown(at, cells, own, textColumns(columns), signal);
@@ -102,6 +102,12 @@ export function bottomOf({ tab, columns }: Pick<TabSnapshot, 'tab' | 'columns'>)
 /** Whether a row (1-based) is the footer of the table with our headings. */
 export function isFooter({ tab, columns }: TabSnapshot, row: number): boolean {
   return tab.tables.some((table) => isTotalsRow(table, row, { headerRow, columns }));
+}
+
+/** Whether any cell of ours shows what a formula makes of others. */
+export function hasFormulas({ grid, columns }: Pick<TabSnapshot, 'grid' | 'columns'>): boolean {
+  const own = [...readColumns(columns)];
+  return grid.some((row) => own.some((column) => isFormula(row[column] ?? null)));
 }
 
 function dateColumnsOf(

@@ -1,6 +1,6 @@
 import { idKey } from '../../core/lead/lead-id.ts';
 import { batchesBySize } from '../../core/lead/text-size.ts';
-import { type Columns, ownedColumns } from '../shared/columns.ts';
+import { type Columns, ownedColumns, readColumns } from '../shared/columns.ts';
 import { RowChanges, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { cellAt, type GridCell, isFormula, isWithin, rowRange } from './grid.ts';
@@ -34,12 +34,12 @@ export function planWrite(
   const { columns, grid, tab } = snapshot;
   const held = new Map(changes.map((change) => [change, refused.heldBy(change)]));
   const open = changes.filter((change) => held.get(change) === null);
-  const owned = ownedColumns(columns);
+  const read = readColumns(columns);
   const rowChanges = new RowChanges<number>(open, {
     ...rulesOf(columns),
     hasOwnCells: (row) =>
       (grid[row] ?? []).some(
-        (cell, column) => !owned.has(column) && cell !== null && cell !== '' && !isFormula(cell),
+        (cell, column) => !read.has(column) && cell !== null && cell !== '' && !isFormula(cell),
       ),
     notStorable: notStorableInSheets,
     notWritable: (write) => untouchable(write, snapshot),

@@ -9,6 +9,7 @@ import { dayOf } from '../../core/lead/day.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { readInstant } from '../../core/lead/instant.ts';
 import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
+import { pauses } from '../../core/lead/pause.ts';
 import { rowWord } from '../../core/lead/words.ts';
 
 export const mergedProperty = 'hs_merged_object_ids';
@@ -23,6 +24,8 @@ export interface CompanyTable {
   readonly idProperty: string;
   /** Null: missing, or not a text property. */
   readonly statusProperty: string | null;
+  /** Null: not configured, or missing. */
+  readonly pauseProperty: string | null;
   /** Names of the properties read of each company; all exist. */
   readonly wanted: readonly string[];
   readonly missing: TargetSnapshot['missing'];
@@ -61,14 +64,16 @@ export function locateProperties(
   const mapped = [...fields.values()].map(({ property }) => property);
   const optIn = properties.has(optInProperty) ? [optInProperty] : [];
   if (optIn.length === 0) missing.push({ field: optInProperty, message: missingMessage(optInProperty) });
+  const pauseProperty = properties.get(options.pauseColumn ?? '')?.name ?? null;
   const names = [id.name, ...mapped.map(({ name }) => name), ...optIn];
-  const wanted = new Set(statusProperty === null ? names : [...names, statusProperty]);
+  const wanted = new Set([...names, statusProperty ?? [], pauseProperty ?? []].flat());
   return {
     properties,
     fields,
     headings: options.fields,
     idProperty: id.name,
     statusProperty,
+    pauseProperty,
     wanted: [...wanted],
     listed: [...new Set([...wanted, nameProperty, mergedProperty])],
     missing,
@@ -89,7 +94,15 @@ export function companyRow(company: ShownCompany, table: CompanyTable): CompanyR
   );
   if (leadId === null && cells.every(([, cell]) => cell === null)) return null;
   const status = table.statusProperty === null ? null : (company.properties[table.statusProperty] ?? null);
-  return { leadId, cells: Object.fromEntries(cells), status, place: company, isOther };
+  const isPaused = table.pauseProperty !== null && pauses(company.properties[table.pauseProperty] ?? '');
+  return {
+    leadId,
+    cells: Object.fromEntries(cells),
+    status,
+    place: company,
+    isOther,
+    ...(isPaused && { paused: true }),
+  };
 }
 
 /** Record ids from the last full read, of rows that HubSpot does not find by lead id. */
@@ -152,6 +165,15 @@ export function changed(what: string): LeadsyncError {
   });
 }
 
+/** Without it companies that are to be left alone would be written. */
+export function assertPause({ pauseProperty }: CompanyTable, { pauseColumn }: HubSpotOptions): void {
+  if (pauseColumn === undefined || pauseProperty !== null) return;
+  const message = `HubSpot's companies have no property ${JSON.stringify(pauseColumn)}, which says what companies are paused. Nothing was changed.`;
+  throw new LeadsyncError('target.pause-column-missing', message, {
+    help: 'Restore it in HubSpot, set pauseColumn to another property, or run leadsync check --fix, which makes a new one.',
+  });
+}
+
 /** A property was removed while leadsync read or wrote. */
 export function propertyGone(): LeadsyncError {
   return changed('HubSpot no longer has a mapped property.');
@@ -178,12 +200,9 @@ function noIdProperty(name: string, isClosed: boolean): LeadsyncError {
   });
 }
 
-export function targetRow(
-  { leadId, cells, status, place, isOther }: CompanyRow,
-  table: CompanyTable,
-): TargetRow {
+export function targetRow({ status, place, isOther, ...row }: CompanyRow, table: CompanyTable): TargetRow {
   const shown = table.statusProperty === null || isOther ? null : (status ?? '');
-  return { row: Number(place.id), leadId, cells, status: shown, ...(isOther && { other: true }) };
+  return { ...row, row: Number(place.id), status: shown, ...(isOther && { other: true }) };
 }
 
 export interface MappedProperty {

@@ -7,7 +7,9 @@ import {
   batchReply,
   companyPage,
   groupReply,
+  changedProperty,
   historiesReply,
+  lastChangeReply,
   namesReply,
   ownerReply,
   propertiesReply,
@@ -108,6 +110,13 @@ export class HubSpotApi {
     const { results, errors } = await this.#ask(call);
     assertRead(errors);
     return results;
+  }
+
+  /** How many companies there are, and the one changed last; null: none. From the search index, which is behind and lacks the recycle bin. */
+  lastChange() {
+    const sorts = [{ propertyName: changedProperty, direction: 'DESCENDING' }];
+    const json = { filterGroups: [], sorts, properties: [changedProperty], limit: 1 };
+    return this.#ask({ kind: 'read', path: `${companiesPath}/search`, json, reply: lastChangeReply });
   }
 
   /** All past values of these properties, for at most 50 companies by record id; missing ones are left out. */

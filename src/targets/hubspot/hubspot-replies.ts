@@ -24,6 +24,20 @@ export const companyPage = z
   .transform(({ results, paging }) => ({ companies: results, after: paging?.next?.after ?? null }))
   .describe('a page of companies');
 
+export const changedProperty = 'hs_lastmodifieddate';
+
+export const lastChangeReply = z
+  .object({
+    total: z.int(),
+    results: z.array(z.object({ id, properties: z.object({ [changedProperty]: z.iso.datetime() }) })),
+  })
+  .transform(({ total, results: [last] }) =>
+    last === undefined
+      ? null
+      : { total, id: last.id, changedAt: Date.parse(last.properties[changedProperty]) },
+  )
+  .describe('the results of a search');
+
 export interface SaidFault {
   readonly category: string | null;
   readonly code: string | null;

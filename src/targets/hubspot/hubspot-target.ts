@@ -4,7 +4,8 @@ import { idKey } from '../../core/lead/lead-id.ts';
 import { isUuid } from '../../core/lead/uuid.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type { MergedPlace } from '../../core/lead/table-pieces.ts';
-import type { Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
+import type { ContentTag, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
+import { isSettled } from '../shared/settled.ts';
 import { rowBatches } from '../shared/row-content.ts';
 import { isForLoose, type Verdict } from '../shared/row-changes.ts';
 import { batchesOf, BatchSender, type InputResult, type PlannedInput } from './batch-sender.ts';
@@ -21,6 +22,7 @@ import {
   leadIdOf,
   knownIds,
   type KnownIds,
+  assertPause,
   locateProperties,
   propertyGone,
   targetRow,
@@ -84,6 +86,7 @@ class CompaniesTarget implements HubSpotTarget {
     if (known === null && !create) return { missing: [], created: false, rows: rowBatches([]) };
     const added = create && known !== null ? await this.#addNew(known, newFields, api) : known;
     const table = added ?? (await this.#create(found, api));
+    assertPause(table, this.#options);
     const { rows, merged } = await this.#readRows(table, purpose ?? null, api);
     this.#table = table;
     return {
@@ -105,6 +108,26 @@ class CompaniesTarget implements HubSpotTarget {
       return { id: `hubspot:${portal}/companies`, address, isThere: true };
     } catch (error) {
       if (isForbidden(error)) return null;
+      throw error;
+    }
+  }
+
+  /** The companies as a search counts and sorts them, and the properties. Null where HubSpot calculates a property at any time. */
+  async contentTag(signal: AbortSignal): Promise<ContentTag | null> {
+    const api = new HubSpotApi(this.#http, signal);
+    this.#table = null;
+    this.#bin = null;
+    this.#sender.forget();
+    try {
+      const table = locateProperties(await api.properties(), this.#options);
+      const used = table?.wanted.flatMap((name) => table.properties.get(name) ?? []) ?? [];
+      if (table === null || used.some(({ calculated }) => calculated === true)) return null;
+      const last = await api.lastChange();
+      if (last === null || !isSettled(last.changedAt, this.#options.clock)) return null;
+      return { contentTag: JSON.stringify([last, used]), from: 'late' };
+    } catch (error) {
+      // Reading the companies reports what is wrong.
+      if (error instanceof LeadsyncError && !signal.aborted) return null;
       throw error;
     }
   }
@@ -193,7 +216,10 @@ class CompaniesTarget implements HubSpotTarget {
 
   async #knownTable(api: HubSpotApi): Promise<CompanyTable> {
     this.#table ??= locateProperties(await api.properties(), this.#options);
-    if (this.#table !== null) return this.#table;
+    if (this.#table !== null) {
+      assertPause(this.#table, this.#options);
+      return this.#table;
+    }
     throw changed(`HubSpot's companies lack the property ${this.#options.idColumn}. Nothing was written.`);
   }
 

@@ -15,17 +15,19 @@ const groupName = 'leadsync';
 const waitsMs = [0, 250, 500, 1_000, 2_000, 4_000, 8_000];
 
 /** In creation order. The id comes last: until it exists nothing counts as created, so an interrupted setup continues. */
-function wantedProperties({ idColumn, fields, statusColumn }: HubSpotOptions): NewProperty[] {
+function wantedProperties({ idColumn, fields, statusColumn, pauseColumn }: HubSpotOptions): NewProperty[] {
   const text = fieldKinds.text.hubspot;
   const status = statusColumn === undefined ? [] : [{ ...named(statusColumn), ...text }];
+  const checkbox = {
+    type: 'bool',
+    fieldType: 'booleancheckbox',
+    options: [option('true', 'Yes', 0), option('false', 'No', 1)],
+  };
+  const pause = pauseColumn === undefined ? [] : [{ ...named(pauseColumn), ...checkbox }];
   const wanted = [
-    {
-      ...named(optInProperty),
-      type: 'bool',
-      fieldType: 'booleancheckbox',
-      options: [option('true', 'Yes', 0), option('false', 'No', 1)],
-    },
+    { ...named(optInProperty), ...checkbox },
     ...status,
+    ...pause,
     ...fields.map((mapping) => ({ ...named(mapping.column), ...kindOf(mapping) })),
     { ...named(idColumn), ...text, hasUniqueValue: true },
   ];

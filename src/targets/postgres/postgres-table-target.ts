@@ -6,7 +6,7 @@ import { mostWhole } from '../../lib/heap.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
 import { isBlank, isForLoose, type PresentRow, RowChanges, rulesOf } from '../shared/row-changes.ts';
 import { targetRow, rowBatches } from '../shared/row-content.ts';
-import type { RowChange, RowOutcome, Target } from '../../ports/target.ts';
+import type { ContentTag, RowChange, RowOutcome, Target } from '../../ports/target.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import { openClient, raise, type Ask, attempt, type Texts } from './connection.ts';
 import { isTableLeft, readTableMark, tablePlace, writeTableMark } from './table-place.ts';
@@ -139,6 +139,28 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
     place: (signal) => transaction(signal, (ask) => tablePlace(ask, options.table)),
 
     isLeft: ({ id }, signal) => transaction(signal, (ask) => isTableLeft(ask, id)),
+
+    async contentTag(signal) {
+      const tagOf = async (ask: Ask): Promise<ContentTag | null> => {
+        const found = await describe(ask, table, options);
+        if (found === null) return null;
+        // The number of the transaction that wrote a row: no change that is taken back looks like none.
+        const rows = `select xmin::text, ${found.selection} from ${table} order by ${found.order}`;
+        const hashes = `select sha256(convert_to(q::text, 'UTF8')) as hash from (${rows}) q`;
+        const [content] = await ask(`select encode(sha256(string_agg(hash, '')), 'hex') from (${hashes}) h`);
+        const { selection, columns, closed, unsuited, isIdClosed, order } = found;
+        const read = [selection, columns.missing, closed, unsuited, isIdClosed, order];
+        const contentTag = JSON.stringify([content, read, await readTableMark(ask, table)]);
+        return { contentTag, from: 'content' };
+      };
+      try {
+        return await transaction(signal, tagOf);
+      } catch (error) {
+        // Reading the rows reports what is wrong.
+        if (error instanceof LeadsyncError && !signal.aborted) return null;
+        throw error;
+      }
+    },
 
     open: ({ create, newFields = [], wasFilled = false }, signal) =>
       transaction(signal, async (ask) => {

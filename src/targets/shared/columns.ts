@@ -10,6 +10,7 @@ export interface ColumnMapping {
   readonly fields: readonly FieldMapping[];
   readonly idColumn: string;
   readonly statusColumn?: string;
+  readonly pauseColumn?: string;
 }
 
 interface FieldColumn {
@@ -23,6 +24,8 @@ export interface Columns {
   readonly id: number;
   /** Null: no status column, or two. */
   readonly status: number | null;
+  /** A person's own, which is never written. Null: not configured. */
+  readonly pause: number | null;
   /** By lead field; only columns found exactly once. */
   readonly fields: ReadonlyMap<string, FieldColumn>;
   readonly missing: readonly MissingColumn[];
@@ -34,7 +37,7 @@ export interface Columns {
  * Finds the mapped columns by heading, in any order: NFC and trimmed, exact matches first, then by `headingKey`. A field
  * whose column is missing or duplicated is listed in `missing` and left alone. `free`: the cell for the heading of the id
  * column, null: headings are no cells; `where` begins the message when no heading is known. @throws LeadsyncError `target.header-missing` when no heading is known, `target.id-column-missing`
- * when the id column is missing or duplicated.
+ * when the id column is missing or duplicated, `target.pause-column-missing` likewise.
  */
 export function locateColumns(
   headings: readonly string[],
@@ -65,8 +68,12 @@ export function locateColumns(
     else fields.set(field, { index, type, words });
   }
   const [status = null, secondStatus] = positions.get(mapping.statusColumn ?? '') ?? [];
+  const [pause = null, secondPause] = positions.get(mapping.pauseColumn ?? '') ?? [];
+  if (mapping.pauseColumn !== undefined && (pause === null || secondPause !== undefined))
+    throw pauseColumnMissing(headings, pause !== null, mapping, name);
   return {
     id,
+    pause,
     status: secondStatus === undefined ? status : null,
     fields,
     missing,
@@ -80,15 +87,19 @@ export function ownedColumns({ id, status, fields }: Columns): ReadonlySet<numbe
   return new Set([id, ...indexes, ...(status === null ? [] : [status])]);
 }
 
+/** With that of the pauses: all that is read. */
+export function readColumns(columns: Columns): ReadonlySet<number> {
+  return new Set([...ownedColumns(columns), ...(columns.pause === null ? [] : [columns.pause])]);
+}
+
 /** `TargetRow.status`: empty text for an empty cell, null without a single status column. */
 export function shownStatus(columns: Columns, status: Value): string | null {
   return columns.status === null ? null : (status ?? '');
 }
 
 /** Headings of a new target, in mapping order. */
-export function headingsOf({ idColumn, fields, statusColumn }: ColumnMapping): string[] {
-  const last = statusColumn === undefined ? [] : [statusColumn];
-  return [idColumn, ...fields.map((field) => field.column), ...last];
+export function headingsOf({ idColumn, fields, statusColumn, pauseColumn }: ColumnMapping): string[] {
+  return [idColumn, ...fields.map((field) => field.column), statusColumn ?? [], pauseColumn ?? []].flat();
 }
 
 /** The position of the last one that is not blank; -1: none. */
@@ -199,6 +210,23 @@ function idColumnMissing(
     : ['no column', `${add}; or name the column of the ids in leadsync.yaml, under target: ${line}`];
   const message = `${name} has ${what} headed ${column}. Nothing was changed.`;
   return new LeadsyncError('target.id-column-missing', message, { help });
+}
+
+/** Without it rows that are to be left alone would be written. */
+function pauseColumnMissing(
+  headings: readonly string[],
+  isDoubled: boolean,
+  mapping: ColumnMapping,
+  name: string,
+): LeadsyncError {
+  const column = mapping.pauseColumn ?? '';
+  const near = nearest(headings, column, mapping);
+  const meant = near === null ? '' : ` (pauseColumn: ${JSON.stringify(near)}?)`;
+  const [what, help] = isDoubled
+    ? ['two columns', 'Rename one of them.']
+    : ['no column', `Put the heading back above the pauses, or name it in leadsync.yaml${meant}.`];
+  const message = `${name} has ${what} headed ${JSON.stringify(column)}, which says what rows are paused. Nothing was changed.`;
+  return new LeadsyncError('target.pause-column-missing', message, { help });
 }
 
 function missingMessage(

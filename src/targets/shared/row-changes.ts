@@ -17,9 +17,10 @@ import type { Columns } from './columns.ts';
 /** A current row, with what its format needs to write to it. */
 export interface PresentRow<Place> {
   readonly leadId: string | null;
-  /** These two as in TargetRow. */
+  /** These three as in TargetRow. */
   readonly unreadableId?: string;
   readonly standing?: RowStanding;
+  readonly paused?: true;
   readonly cells: Cells;
   readonly status: Value;
   readonly place: Place;
@@ -103,10 +104,11 @@ export class RowChanges<Place> {
       const known = this.#byId.get(idKey(row.leadId));
       if (known === undefined) return;
       if (known.row === null) known.row = row;
-      else known.copies?.push(row);
+      else if (row.paused !== true) known.copies?.push(row);
       known.count++;
       return;
     }
+    if (row.paused === true) return;
     const isLinkable = row.unreadableId === undefined && !this.#byContent.isEmpty;
     if (isLinkable) this.#byContent.see(this.#contentKey(row.cells), row);
     if (!this.#byStatus.isEmpty) this.#byStatus.see(this.#statusKey(row.cells, row.status), row);
@@ -202,7 +204,7 @@ export class RowChanges<Place> {
     if (!this.#rules.hasStatus) return null;
     const known = leadId === null ? null : this.#knownRow(leadId);
     const found = known === null ? this.#byStatus.take(this.#statusKey(expect, shown)) : known.row;
-    const first = found ? [found] : [];
+    const first = found && found.paused !== true ? [found] : [];
     const rows = copies === true ? (known?.copies ?? []) : first;
     const verdicts = rows.map((row) =>
       sameCell(row.status, text) ? null : this.#write(row, { status: text }),
@@ -211,6 +213,7 @@ export class RowChanges<Place> {
   }
 
   #ifExpected(row: PresentRow<Place>, expect: Cells, write: Partial<RowWrite<Place>>): Verdict | null {
+    if (row.paused === true) return this.#verdicts.paused;
     if (!shows(row.cells, expect)) return this.#verdicts.changed;
     return this.#write(row, write);
   }
@@ -329,6 +332,11 @@ export const verdicts = ({ row, column }: TargetWords) =>
       status: 'deferred',
       code: 'row.changed',
       message: `The ${row} no longer shows what the plan saw. It was not changed; the next run tries again.`,
+    },
+    paused: {
+      status: 'deferred',
+      code: 'row.paused',
+      message: `Somebody paused the ${row} meanwhile. It was not changed.`,
     },
     gone: {
       status: 'deferred',

@@ -24,7 +24,7 @@ const textStyle = 3;
 
 /** A new workbook with one sheet: frozen headings, and a table with filters that grows with its rows. */
 export function newWorkbook(options: FileTableOptions): AsyncGenerator<Buffer> {
-  const { name, sheet, idColumn, statusColumn, fields } = options;
+  const { name, sheet, idColumn, statusColumn, pauseColumn, fields } = options;
   const columns: NewColumn[] = [
     { heading: idColumn, style: textStyle, width: 38 },
     ...fields.map(({ field, column, type, values }) => ({
@@ -36,6 +36,8 @@ export function newWorkbook(options: FileTableOptions): AsyncGenerator<Buffer> {
   ];
   if (statusColumn !== undefined)
     columns.push({ heading: statusColumn, style: textStyle, width: Math.max(20, statusColumn.length + 4) });
+  if (pauseColumn !== undefined)
+    columns.push({ heading: pauseColumn, style: textStyle, width: pauseColumn.length + 6 });
   const parts = {
     '[Content_Types].xml': types(/\.xlsm$/i.test(name)),
     '_rels/.rels': relations('officeDocument:xl/workbook.xml'),

@@ -2,6 +2,7 @@ import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
 import { TotalsRows } from '../../core/lead/totals.ts';
 import type { Cell } from '../../core/lead/value.ts';
+import { pauses } from '../../core/lead/pause.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import { mostRows, readRange } from './cell-reference.ts';
 import { columnLetters } from '../shared/cell-name.ts';
@@ -143,6 +144,7 @@ export function readXlsxRow(row: SheetRow, sheet: XlsxSheet): PresentRow<SheetRo
       leadId: id,
       ...(standing !== undefined && { standing }),
       ...(unreadableId !== null && { unreadableId }),
+      ...(columns.pause !== null && pauses(reader.text(cellAt(row, columns.pause))) && { paused: true }),
       cells,
       status: status === '' ? null : status,
       place: row,

@@ -5,7 +5,7 @@ import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
 import { longestCellText, mostRows } from './cell-reference.ts';
 import { columnLetters } from '../shared/cell-name.ts';
-import { type Columns, ownedColumns } from '../shared/columns.ts';
+import { type Columns, ownedColumns, readColumns } from '../shared/columns.ts';
 import { contentOf, notStorable, withPlaces } from '../shared/row-content.ts';
 import { RowChanges, type RowDecisions, type RowWrite, rulesOf } from '../shared/row-changes.ts';
 import { type Splice, splice } from '../file/splice.ts';
@@ -44,9 +44,10 @@ export async function planXlsxWrite(
   const sheet = await openXlsxSheet(file, options);
   const { columns, layout, header, book } = sheet;
   const mapped = ownedColumns(columns);
+  const read = readColumns(columns);
   const rowChanges = new RowChanges<SheetRow>(changes, {
     ...rulesOf(columns),
-    hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !mapped.has(cell.column)),
+    hasOwnCells: (row) => row.cells.some((cell) => isTyped(cell) && !read.has(cell.column)),
     notStorable: notStorableInCell,
     notWritable: (write) => untouchable(write, columns, layout),
   });

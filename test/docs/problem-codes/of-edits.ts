@@ -75,6 +75,10 @@ export const ofEdits: readonly Family[] = [
         'The file is cut off, or still being written.',
         'Save it again, or restore it.',
       ],
+      'guard.target.pause-column-missing': [
+        "The pause column's heading is gone, or doubled.",
+        'Write it back.',
+      ],
       'guard.whole-field': [
         'One field would change in every pair, or be emptied in every lead that has it (from 10 on).',
         'Undo it; else allow it.',
@@ -161,6 +165,7 @@ export const ofEdits: readonly Family[] = [
       ],
       'row.moved': ["It stands in another connection's table.", 'Move it back, or delete one.'],
       'row.orphan': ['No lead has its id.', 'Delete it, or clear its id for a new lead.'],
+      'row.paused': ['Somebody paused it meanwhile.', nothing],
       'row.too-large': [
         'Over a million characters in mapped fields.',
         'Shorten texts, or take the column out of `fields`.',
@@ -254,6 +259,7 @@ export const ofEdits: readonly Family[] = [
       'undo.not-writable': ['The earlier value was a formula or unreadable.', 'Put it back by hand.'],
       'undo.nothing': ['The run wrote nothing.', 'See `leadsync status --runs`.'],
       'undo.other-place': ['The run wrote to another table.', 'Set the target back, then undo.'],
+      'undo.paused': ['Its row is paused.', 'End the pause, then undo.'],
       'undo.row-exists': ['The removed row is there again.', nothing],
       'undo.written-since': ['A later run wrote the same.', 'Undo that one first.'],
     },

@@ -59,6 +59,10 @@ export const ofPlaces: readonly Family[] = [
       'target.no-status-column': ['No single status column for the mark.', 'Make the one of `statusColumn`.'],
       'target.not-found': ['Table, tab or database cannot be found.', 'Check name, id and rights.'],
       'target.not-writable': ['It cannot be written.', "Give leadsync's user the right."],
+      'target.pause-column-missing': [
+        'No single column of `pauseColumn`.',
+        'Write the heading back; in HubSpot `leadsync check --fix` makes the property.',
+      ],
       'target.rate-limited': ['No more requests for now; leadsync waits.', nothing],
       'target.refused': ['The target refused a request.', 'See its reason.'],
       'target.tab-renamed': ['The tab has another name.', 'Rename it back, or set the new name.'],

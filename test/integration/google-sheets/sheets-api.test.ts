@@ -135,7 +135,15 @@ test('the bucket of an account is the same for all its spreadsheets, and reads a
   await two.read([], 'FORMULA', never);
 });
 
+const noVersion = { version: null, modifiedAt: null };
+
 test.each([
+  [
+    200,
+    { version: '17', modifiedTime: '2026-11-26T08:00:00.000Z' },
+    { trashed: null, canEdit: null, author: null, version: '17', modifiedAt: Date.UTC(2026, 10, 26, 8) },
+  ],
+  [200, { version: 17, modifiedTime: 'today' }, { trashed: null, canEdit: null, author: null }],
   [200, { trashed: true, capabilities: { canEdit: true } }, { trashed: true, canEdit: true, author: null }],
   [
     200,
@@ -150,9 +158,9 @@ test.each([
 ])('what Drive tells: %i %j is %j', async (status, body, state) => {
   await using google = await startGoogle((response) => json(response, status, body));
   const api = google.api();
-  expect(await api.file(never)).toEqual(state);
+  expect(await api.file(never)).toEqual({ ...noVersion, ...state });
   expect(google.asked.map(({ url }) => url)).toEqual([
-    `/drive/v3/files/${spreadsheetId}?fields=trashed,capabilities/canEdit,modifiedTime,lastModifyingUser(me,displayName,emailAddress)&supportsAllDrives=true`,
+    `/drive/v3/files/${spreadsheetId}?fields=trashed,capabilities/canEdit,version,modifiedTime,lastModifyingUser(me,displayName,emailAddress)&supportsAllDrives=true`,
   ]);
   expect(api.requests).toBe(1);
 });
@@ -166,7 +174,7 @@ test.each<[string, (response: ServerResponse) => void]>([
     isBroken ? answer(response) : json(response, 200, { trashed: true }),
   );
   const api = google.api({}, { read: 60_000, write: 60_000, drive: 150 });
-  expect(await api.file(never)).toEqual({ trashed: null, canEdit: null, author: null });
+  expect(await api.file(never)).toEqual({ trashed: null, canEdit: null, author: null, ...noVersion });
   isBroken = false;
   expect(await api.file(never)).toMatchObject({ trashed: true });
 });
@@ -185,6 +193,7 @@ test('what Drive tells: a mistake of our own is not swallowed, a refused account
     trashed: null,
     canEdit: null,
     author: null,
+    ...noVersion,
   });
   expect(await google.api().file(never)).toMatchObject({ trashed: false });
 });

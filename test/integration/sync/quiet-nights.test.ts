@@ -1,34 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Run } from '../../../src/store/runs.ts';
-import type { SyncReport } from '../../../src/sync/report.ts';
+import { madeOf, withoutMemory } from '../../support/made-of-run.ts';
 import { Workspace } from '../../support/workspace.ts';
 
-/** What a run makes of both sides: its plan, and all that it tells. */
-async function madeOf({ database }: Workspace, run: Run) {
-  const { rows: actions } = await database.pool.query<Record<string, unknown>>(
-    `select to_jsonb(a) - array['id', 'run_id', 'created_at'] as action from actions a where run_id = $1 order by id`,
-    [run.id],
-  );
-  const { status, pulled, targetRows, held, putOff, problems } = run.report as SyncReport;
-  const { records, comparedEqual, leftAlone, waiting, refusals, mark } = run;
-  const told = { status, pulled, targetRows, held, putOff, problems, refusals };
-  return { actions, told, counted: { records, comparedEqual, leftAlone, waiting, mark } };
-}
-
-/** The same without what spares the reading of the table. */
-async function without<T>({ database: { pool } }: Workspace, run: () => Promise<T>): Promise<T> {
-  await pool.query(`update place_notes set read_tag = '~' || read_tag`);
-  try {
-    return await run();
-  } finally {
-    await pool.query(`update place_notes set read_tag = substr(read_tag, 2)`);
-  }
-}
-
 test('no edit is lost: whatever happens in the day, a night that remembers the table plans and tells what one that reads it does', async () => {
-  await using workspace = await Workspace.open({ sandbox: { leads: 40 } });
-  const { sandbox, sheet } = workspace;
+  const target = { pauseColumn: 'Pause' };
+  await using workspace = await Workspace.open({ sandbox: { leads: 40 }, connection: { target } });
+  const { sandbox, sheet, database } = workspace;
   const ids = sandbox.leads.list().map(({ id }) => id);
   const [a = '', b = '', c = '', d = '', e = '', f = ''] = ids;
   const row = (id: string, cells: Record<string, string>): void =>
@@ -81,18 +59,21 @@ test('no edit is lost: whatever happens in the day, a night that remembers the t
     ['and is meant', () => {}, 'older-copy'],
     [
       'a field is kept in another column',
-      () => workspace.configure({ fields: { city: 'Region', region: 'City' } }),
+      () => workspace.configure({ target, fields: { city: 'Region', region: 'City' } }),
     ],
-    ['and back', () => workspace.configure({})],
+    ['and back', () => workspace.configure({ target })],
     ['an id is written in capitals', () => row(f, { 'Lead ID': f.toUpperCase() })],
+    ['rows are paused', () => (row(a, { Pause: 'x', City: 'mine' }), row(f.toUpperCase(), { Pause: 'x' }))],
+    ['their leads are edited', () => void sandbox.leads.edit(f, { city: 'theirs' })],
+    ['nothing, and they stay paused', () => {}],
+    ['one goes on', () => row(a, { Pause: '' })],
   ];
   await workspace.sync();
   for (const [day, change, ...allow] of days) {
     change();
-    const short = await madeOf(workspace, await workspace.run({ mode: 'plan' }));
-    const long = await without(workspace, async () =>
-      madeOf(workspace, await workspace.run({ mode: 'plan' })),
-    );
+    const plan = async () => madeOf(database.pool, await workspace.run({ mode: 'plan' }));
+    const short = await plan();
+    const long = await withoutMemory(database.pool, plan);
     expect(short, day).toEqual(long);
     const { requests } = await workspace.sync({ allow });
     // Its bytes were read, and nothing was parsed.

@@ -121,7 +121,14 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     const sheet = sheetOf(tab);
     changeCells(sheet, areaIn(sheet, range), (cell) => ({ ...cell, ...change }));
   };
-  return {
+  const changed = <Args extends unknown[], T>(change: (...args: Args) => T) => {
+    return (...args: Args): T => {
+      const result = change(...args);
+      state.changes = [...state.changes, workplace.now()];
+      return result;
+    };
+  };
+  const person: SheetsPerson = {
     grid: (tab) => {
       const sheet = findSheet(state, tab);
       return sheet === undefined ? null : shownGrid(state, sheet);
@@ -256,14 +263,18 @@ export function createPerson(state: Spreadsheet, workplace: Workplace): SheetsPe
     },
     keepVersion: () => {
       const version = copySpreadsheet(state);
-      return (records) => {
+      return changed((records) => {
         const today = new Map(state.sheets.map(({ id, metadata }) => [id, metadata]));
         state.sheets = copySpreadsheet(version).sheets.map((sheet) =>
           records ? sheet : { ...sheet, metadata: today.get(sheet.id) ?? sheet.metadata },
         );
-      };
+      });
     },
   };
+  const looks: readonly (keyof SheetsPerson)[] = ['grid', 'ranges', 'copySpreadsheet', 'keepVersion'];
+  for (const name of Object.keys(person) as (keyof SheetsPerson)[])
+    if (!looks.includes(name)) Object.assign(person, { [name]: changed(person[name] as () => unknown) });
+  return person;
 }
 
 /** The part of the range within the grid. */

@@ -103,6 +103,8 @@ export interface Spreadsheet {
   readonly mostCells: number;
   /** The last editor, by Drive. */
   lastChange: { readonly by: string; readonly me: boolean; readonly at: number } | null;
+  /** When it was changed (epoch ms), by anybody. */
+  changes: readonly number[];
   /** For the ids of tabs, records and protected ranges. */
   lastId: number;
 }

@@ -20,6 +20,8 @@ export interface SheetsSandboxOptions {
   readonly quotas?: { readonly reads: number; readonly writes: number } | null;
   /** For quotas and dates typed without a year; epoch ms. Tokens expire in real time. */
   readonly clock?: { now(): number };
+  /** How late (ms) Drive shows a change; Google's own: some three minutes. Default: none. */
+  readonly driveLagMs?: number;
   /** Maximum cells of the spreadsheet, empty ones included; default: Google's 10,000,000 (earlier 2 and 5 million). */
   readonly mostCells?: number;
   readonly port?: number;
@@ -79,6 +81,7 @@ export async function startSheetsSandbox(options: SheetsSandboxOptions = {}): Pr
     tabs: options.tabs ?? ['Sheet1'],
     quotas: options.quotas === undefined ? { reads: 60, writes: 60 } : options.quotas,
     clock,
+    driveLagMs: options.driveLagMs ?? 0,
     mostCells: options.mostCells ?? mostCells,
     tokenUrl: () => `${url}token`,
   });

@@ -24,6 +24,7 @@ export interface SheetsServiceOptions {
   readonly mostCells: number;
   readonly quotas: { readonly reads: number; readonly writes: number } | null;
   readonly clock: { now(): number };
+  readonly driveLagMs: number;
   readonly tokenUrl: () => string;
 }
 
@@ -36,6 +37,7 @@ export class SheetsService {
   readonly #files = new Map<string, Spreadsheet>();
   readonly #quotas: Quotas | null;
   readonly #clock: { now(): number };
+  readonly #driveLagMs: number;
   #count = 0;
 
   constructor(options: SheetsServiceOptions) {
@@ -49,6 +51,7 @@ export class SheetsService {
       sheets,
       metadata: [],
       lastChange: null,
+      changes: [options.clock.now()],
       lastId: tabs.length,
       mostCells: most,
       trashed: false,
@@ -57,6 +60,7 @@ export class SheetsService {
     this.#files.set(id, this.spreadsheet);
     this.account = new ServiceAccount(options.tokenUrl);
     this.#clock = options.clock;
+    this.#driveLagMs = options.driveLagMs;
     this.#quotas = options.quotas === null ? null : new Quotas(options.quotas, options.clock);
   }
 
@@ -126,19 +130,29 @@ export class SheetsService {
     const state = this.#file(call.path.get('spreadsheetId') ?? '');
     if (!read && state.shared === 'reader') throw faultOf(403);
     const reply = carryOut(call, parseBody(body), state, this.#clock.now());
-    if (!read) state.lastChange = { by: this.account.email, me: true, at: this.#clock.now() };
+    if (read) return reply;
+    state.lastChange = { by: this.account.email, me: true, at: this.#clock.now() };
+    state.changes = [...state.changes, this.#clock.now()];
     return reply;
   }
 
   #describeFile(token: string | undefined, id: string, fields: string | null): unknown {
     this.account.check(token, scopesOf.drive);
-    const { title: name, trashed, shared, lastChange } = this.#file(id);
+    const { title: name, trashed, shared, lastChange, changes } = this.#file(id);
+    const version = changes.findLastIndex((at) => at <= this.#clock.now() - this.#driveLagMs);
     const shown = { kind: 'drive#file', id, name, mimeType: 'application/vnd.google-apps.spreadsheet' };
     // Drive returns `trashed` and `capabilities` only when requested.
     return fields === null
       ? shown
       : prune(
-          { ...shown, trashed, capabilities: { canEdit: shared !== 'reader' }, ...lastChangeOf(lastChange) },
+          {
+            ...shown,
+            trashed,
+            capabilities: { canEdit: shared !== 'reader' },
+            version: String(Math.max(version, 0) + 1),
+            modifiedTime: new Date(changes[Math.max(version, 0)] ?? 0).toISOString(),
+            ...lastChangeOf(lastChange),
+          },
           parseFieldMask(fields),
         );
   }
@@ -153,9 +167,8 @@ export class SheetsService {
 
 function lastChangeOf(last: Spreadsheet['lastChange']): object {
   if (last === null) return {};
-  const { by: displayName, me, at } = last;
+  const { by: displayName, me } = last;
   return {
-    modifiedTime: new Date(at).toISOString(),
     lastModifyingUser: { kind: 'drive#user', displayName, me },
   };
 }
