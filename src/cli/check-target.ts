@@ -54,7 +54,7 @@ function mayOnlyView(name: string): LeadsyncError {
 function describeAccount(address: string | null | undefined): string {
   return typeof address === 'string'
     ? `${address}; share the spreadsheet with this address, as editor`
-    : 'a workload identity without an address; share the spreadsheet with the account it acts as';
+    : 'no service account: the spreadsheet must be shared with whoever signed in, or whom the workload identity acts as';
 }
 
 async function mend({ target, connection }: SyncContext): Promise<string> {

@@ -211,19 +211,21 @@ function proposedWords(
   const pairs = pairedWords(rows, leads);
   const taken = new Set(pairs.map(([, lead]) => lead));
   const others = [...new Set(leads)].filter((lead) => lead !== '' && !taken.has(lead)).map(showCell);
-  const open = others.length === 0 ? '# one of the service' : `# ${others.slice(0, wordsShown).join(', ')}?`;
   return [
     `      ${field}:`,
     `        column: ${JSON.stringify(column)}`,
     ...(direction === 'two-way' ? [] : [`        direction: ${direction}`]),
     '        values:',
+    // A word a line: what a terminal folds is no YAML any more.
+    ...others.slice(0, othersShown).map((word) => `          # also of the service: ${word}`),
     ...pairs.map(
-      ([row, lead]) => `          ${JSON.stringify(row)}: ${lead === null ? open : JSON.stringify(lead)}`,
+      ([row, lead]) => `          ${JSON.stringify(row)}: ${lead === null ? '# ?' : JSON.stringify(lead)}`,
     ),
   ];
 }
 
 const wordsShown = 6;
+const othersShown = 20;
 
 export function describeUnmade({ connection, problems }: UnmadePlan): string {
   return describeFailed(connection, 'the plan', describeProblems(problems, new Map(), []));

@@ -17,9 +17,10 @@ export function untilStopped(): AbortSignal {
   return stopping;
 }
 
-/** Whether a command threw only because it was stopped, as it is meant to be. */
+/** Whether a command threw only because it was stopped, as it is meant to be: a timer of Node has the reason as its cause. */
 export function isSuccess(thrown: unknown): boolean {
-  return isUsualEnd && thrown !== undefined && thrown === stopping.reason;
+  const reason = thrown instanceof Error && thrown.name === 'AbortError' ? thrown.cause : thrown;
+  return isUsualEnd && reason !== undefined && reason === stopping.reason;
 }
 
 /** One Ctrl-C may come several times: from the terminal, from npm, and from bin/leadsync.js (ms). */

@@ -44,10 +44,10 @@ export const closedStages: readonly string[] = (
 /** Minutes since midnight: when mails about a day leave, without a digest. */
 const usualMorning = 8 * 60;
 
-/** Sender of mails that are only written to the outbox. */
 /** A schedule that runs more often than this (ms) would prove a delete while somebody moves a row. */
 const oftenMs = 6 * 3_600_000;
 
+/** Sender of mails that are only written to the outbox. */
 const localSender = 'leadsync@localhost';
 
 /** A connection from settings that are right, with all defaults filled in; `folder` is what paths are relative to. */

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readFault } from '../config/environment.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { parseJson } from '../lib/parse-json.ts';
 import { googleScopes } from '../targets/google-sheets/google-account.ts';
 import { parseOAuthClient, signInAtGoogle } from '../targets/google-sheets/google-sign-in.ts';
@@ -11,7 +13,12 @@ export async function signInWithClient(
   show: (address: string) => void,
   signal: AbortSignal,
 ): Promise<string> {
-  const client = parseOAuthClient(parseJson(await readFile(clientFile, 'utf8').catch(() => '')), clientFile);
+  const text = await readFile(clientFile, 'utf8').catch((cause: unknown) => {
+    throw new LeadsyncError('usage.oauth-client', `${clientFile} cannot be read: ${readFault(cause)}`, {
+      cause,
+    });
+  });
+  const client = parseOAuthClient(parseJson(text), clientFile);
   const written = join(dirname(clientFile), 'google-credentials.json');
   await signInAtGoogle(client, written, googleScopes(withCalendars), show, signal);
   return written;

@@ -7,18 +7,32 @@ export const directions: readonly Direction[] = ['two-way', 'to-target', 'to-lea
 export type Choices = Pick<Policy, 'onConflict' | 'onFirstSync' | 'onLeadDeleted' | 'onRowDeleted'>;
 type Setting = keyof Choices;
 
-const values: { readonly [K in Setting]: readonly Choices[K][] } = {
-  onConflict: ['hold', 'leads-win', 'target-wins'],
-  onFirstSync: ['hold', 'leads-win', 'target-wins'],
-  onLeadDeleted: ['mark', 'keep', 'remove', 'ask'],
-  onRowDeleted: ['restore', 'ignore', 'delete-lead', 'ask'],
-};
-const settings = Object.keys(values) as readonly Setting[];
+/** The keys of a record that the compiler wants whole. */
+const all = <Value extends string>(values: Readonly<Record<Value, true>>) =>
+  Object.keys(values) as [Value, ...Value[]];
 
-const everyChoice: readonly Choices[] = values.onConflict.flatMap((onConflict) =>
-  values.onFirstSync.flatMap((onFirstSync) =>
-    values.onLeadDeleted.flatMap((onLeadDeleted) =>
-      values.onRowDeleted.map((onRowDeleted) => ({ onConflict, onFirstSync, onLeadDeleted, onRowDeleted })),
+export const policyValues: { readonly [K in Setting]: readonly [Choices[K], ...Choices[K][]] } = {
+  onConflict: all<Choices['onConflict']>({ hold: true, 'leads-win': true, 'target-wins': true }),
+  onFirstSync: all<Choices['onFirstSync']>({ hold: true, 'leads-win': true, 'target-wins': true }),
+  onLeadDeleted: all<Choices['onLeadDeleted']>({ mark: true, keep: true, remove: true, ask: true }),
+  onRowDeleted: all<Choices['onRowDeleted']>({
+    restore: true,
+    ignore: true,
+    'delete-lead': true,
+    ask: true,
+  }),
+};
+const settings = Object.keys(policyValues) as readonly Setting[];
+
+const everyChoice: readonly Choices[] = policyValues.onConflict.flatMap((onConflict) =>
+  policyValues.onFirstSync.flatMap((onFirstSync) =>
+    policyValues.onLeadDeleted.flatMap((onLeadDeleted) =>
+      policyValues.onRowDeleted.map((onRowDeleted) => ({
+        onConflict,
+        onFirstSync,
+        onLeadDeleted,
+        onRowDeleted,
+      })),
     ),
   ),
 );
@@ -44,7 +58,7 @@ export function underEveryPolicy(ask: (direction: Direction, choices: Choices) =
     if (others.length > 0) throw new Error(`${deciding.join(' and ')} decide together`);
     const answerTo = new Map(answers.map(({ choices, answer }) => [choices[setting], answer]));
     const told = [...new Set(answerTo.values())].map((answer) => {
-      const chosen = values[setting].filter((value) => answerTo.get(value) === answer);
+      const chosen = policyValues[setting].filter((value) => answerTo.get(value) === answer);
       return `${chosen.map((value) => `\`${value}\``).join(', ')}: ${answer}`;
     });
     return [`by \`${setting}\``, ...told].join('<br>');

@@ -5,6 +5,7 @@ import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
 import type { Intent } from '../../src/core/merge/match-lost-creates.ts';
 import type { Refused } from '../../src/core/merge/refused-create.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
+import { policyValues } from '../docs/every-policy.ts';
 import { Chance } from './chance.ts';
 
 /** What the state has of a pair. */
@@ -64,15 +65,14 @@ export function anyRun(seed: number, size: number): RunState {
   const fields = names.map(
     (field): FieldMapping => ({ field, column: field, type: 'text', direction: direction() }),
   );
-  const wins = (): Policy['onConflict'] => chance.of('hold', 'hold', 'leads-win', 'target-wins');
   const policy: Policy = {
     fields,
     unseen: [],
     direction: direction(),
-    onConflict: wins(),
-    onFirstSync: wins(),
-    onLeadDeleted: chance.of('mark', 'keep', 'remove', 'ask'),
-    onRowDeleted: chance.of('restore', 'ignore', 'delete-lead', 'ask'),
+    onConflict: chance.of('hold', ...policyValues.onConflict),
+    onFirstSync: chance.of('hold', ...policyValues.onFirstSync),
+    onLeadDeleted: chance.of(...policyValues.onLeadDeleted),
+    onRowDeleted: chance.of(...policyValues.onRowDeleted),
   };
   const unseen = new Set(chance.is(15) ? [chance.of(...names)] : []);
   const filtered = chance.is(20);

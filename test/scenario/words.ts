@@ -144,14 +144,14 @@ export const wordScenarios: readonly Scenario[] = [
     steps: [
       { sync: { exit: 0, did: 'nothing' } },
       { fields: stage(words) },
-      { sync: { exit: 3, did: 'nothing', problems: ['row.unmapped acme stage', 'row.unmapped bolt stage'] } },
-      { row: 'acme', set: { Stage: 'Neu' } },
-      { row: 'bolt', set: { Stage: 'Gewonnen' } },
-      { sync: { exit: 0, did: 'updated 1 leads' } },
+      { sync: { exit: 0, did: 'nothing' } },
+      { lead: 'acme', set: { stage: 'won' } },
+      { row: 'bolt', set: { Stage: 'Neu' } },
+      { sync: { exit: 0, did: 'updated 1 leads 1 rows' } },
     ],
     end: {
-      leads: [acme, known(bolt, 'won')],
-      rows: [acmeRow, known(boltRow, 'Gewonnen')],
+      leads: [known(acme, 'won'), known(bolt, 'new')],
+      rows: [known(acmeRow, 'Gewonnen'), known(boltRow, 'Neu')],
     },
   },
   {

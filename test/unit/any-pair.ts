@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import type { Direction, FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { Cell, Value } from '../../src/core/lead/value.ts';
 import type { PairState } from '../../src/core/merge/plan.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
+import { directions, policyValues } from '../docs/every-policy.ts';
 import { fields, pair } from './pair-state.ts';
 
 export const names = fields.map(({ field }) => field);
@@ -61,12 +62,12 @@ export const anyState: fc.Arbitrary<PairState> = fc
 /** Policies as the configuration allows them: a field's own direction may only narrow the connection's. */
 export const anyPolicy: fc.Arbitrary<Policy> = fc
   .record({
-    direction: fc.constantFrom<Direction>('two-way', 'to-target', 'to-leads'),
-    onConflict: fc.constantFrom('hold', 'leads-win', 'target-wins'),
-    onFirstSync: fc.constantFrom('hold', 'leads-win', 'target-wins'),
-    onLeadDeleted: fc.constantFrom('mark', 'keep', 'remove', 'ask'),
-    onRowDeleted: fc.constantFrom('restore', 'ignore', 'delete-lead', 'ask'),
-    own: fc.tuple(...fields.map(() => fc.constantFrom<Direction>('two-way', 'to-target', 'to-leads'))),
+    direction: fc.constantFrom(...directions),
+    onConflict: fc.constantFrom(...policyValues.onConflict),
+    onFirstSync: fc.constantFrom(...policyValues.onFirstSync),
+    onLeadDeleted: fc.constantFrom(...policyValues.onLeadDeleted),
+    onRowDeleted: fc.constantFrom(...policyValues.onRowDeleted),
+    own: fc.tuple(...fields.map(() => fc.constantFrom(...directions))),
   })
   .map(({ own, ...choices }) => ({
     ...choices,

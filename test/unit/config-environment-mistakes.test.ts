@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
+import { knownEndings } from '../../src/config/file-formats.ts';
 import { LeadsyncError } from '../../src/lib/errors.ts';
 import { environmentFolder, minimal } from './config-file-scene.ts';
 
@@ -40,7 +41,7 @@ describe('mistakes in the environment', () => {
     ['TARGET', 'leads.ods', '"leads.ods"', '(.ods): open it, save it as "Excel workbook (.xlsx)"'],
     ['TARGET', 'leads.xls', '"leads.xls"', '(.xls): open it, save it as'],
     ['TARGET', 'leads.XLSB', '"leads.XLSB"', '(.xlsb): open it, save it as'],
-    ['TARGET', 'leads', '"leads"', 'a path ending in .xlsx, .xlsm, .csv, .tsv or .txt'],
+    ['TARGET', 'leads', '"leads"', `a path ending in ${knownEndings}`],
     ['DATABASE_URL', 'mysql://u:geheim@h/d', '[secret]', 'postgres://'],
     ['DATABASE_URL', 'postgres://u:ge#heim-geheim@h/d', '[secret]', '%23'],
     ['REDIS_URL', 'redis://geheim@h', '[secret]', 'a user without a password'],

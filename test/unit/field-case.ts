@@ -1,10 +1,10 @@
 import type { Direction } from '../../src/core/lead/mapping.ts';
 import type { Cell, Value } from '../../src/core/lead/value.ts';
 import { type FieldMemo, mergeField } from '../../src/core/merge/merge-field.ts';
-import type { Policy } from '../../src/core/merge/policy.ts';
+import type { Policy, Winner } from '../../src/core/merge/policy.ts';
 import { decided, policy } from './pair-state.ts';
 
-export type Win = Policy['onConflict'];
+export type Win = Winner | 'hold';
 
 /** A field of a pair, and the settings that matter to it. */
 export interface Case {
@@ -14,7 +14,7 @@ export interface Case {
   readonly field?: string;
   readonly memo?: FieldMemo;
   readonly direction?: Direction;
-  readonly onConflict?: Win;
+  readonly onConflict?: Policy['onConflict'];
   readonly onFirstSync?: Win;
 }
 

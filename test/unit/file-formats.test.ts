@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatOf } from '../../src/config/file-formats.ts';
+import { formatOf, knownEndings } from '../../src/config/file-formats.ts';
 import { createWorkbookTarget } from '../../src/targets/file/workbook-target.ts';
 
 test.each([
@@ -17,11 +17,10 @@ test.each([
 });
 
 test('a file of no known ending is refused in words, not read as CSV', async () => {
-  const options = { path: '/data/leads.jsonl', idColumn: 'Lead ID', timeZone: 'UTC', fields: [] };
+  const options = { path: '/data/leads.none', idColumn: 'Lead ID', timeZone: 'UTC', fields: [] };
   const around = { dataDir: '/data', msgraph: {}, msgraphUrl: '' };
   await expect(createWorkbookTarget(options, around)).rejects.toMatchObject({
     code: 'target.unreadable',
-    message:
-      '/data/leads.jsonl does not end in .xlsx, .xlsm, .csv, .tsv or .txt. Nothing was read or written.',
+    message: `/data/leads.none does not end in ${knownEndings}. Nothing was read or written.`,
   });
 });

@@ -182,7 +182,7 @@ describe('a row without id', () => {
       'an odd year',
       { ...cells, nextFollowUpAt: odd },
       {},
-      /row 9 is new, but its Next "0026-11-21.*" is not in the years.*No lead was created/,
+      /row 9 \("Acme"\) is new, but its Next "0026-11-21.*" is not in the years.*No lead was created/,
     ],
     ['no name', withoutName, {}, /row 9 is new but has no company name.*Fill in the name/],
   ])('a person is told why no lead is made of it: %s', (_, given, choices, sentence) => {

@@ -141,6 +141,17 @@ test('a first plan says when the two sides call the stages otherwise', () => {
   expect(parse(proposed.join('\n'))).toEqual({
     stage: { column: 'Vertriebs-\nphase', values: { neu: 'new', Won: 'won', gewonnen: null } },
   });
+  // No terminal of 80 columns folds a line of it, which would be no YAML any more.
+  const stages = ['new', 'contacted', 'qualified', 'proposal', 'negotiation', 'closed won', 'closed lost'];
+  const many = shown(7, {
+    actions: [
+      ...stages.map((word) => made('create-row', word)),
+      ...['In Klärung', 'Angebot', 'Stammkunde'].map((word) => made('create-lead', word)),
+    ],
+  });
+  const lines = many.split('\n').filter((line) => line.startsWith('      '));
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(80);
+  for (const stage of stages) expect(lines.join('\n')).toContain(JSON.stringify(stage));
   expect(told(2, 'New', 'won')).not.toContain('the table says');
   // Most leads have rows: it is no first day.
   expect(told(50, 'neu', 'gewonnen')).not.toContain('the table says');

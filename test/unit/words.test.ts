@@ -23,9 +23,18 @@ describe('the words of a table and of the service', () => {
     [' ANGEBOT\n', 'proposal'],
     ['  ', null],
     [null, null],
-    ['proposal', unmapped('proposal')],
+    // What leadsync wrote before it was told the words.
+    ['Proposal', 'proposal'],
     ['verloren', unmapped('verloren')],
   ])('the cell %j means %j', (cell, meant) => expect(rowWord(cell, words)).toEqual(meant));
+
+  test('a word of the table goes before the same one of the service', () => {
+    const swapped: Words = [
+      ['open', 'new'],
+      ['new', 'open'],
+    ];
+    expect(['open', 'new'].map((cell) => rowWord(cell, swapped))).toEqual(['new', 'open']);
+  });
 
   test.each([
     ['proposal', 'proposal'],
@@ -132,7 +141,7 @@ describe('decisions on words without a partner', () => {
         kind: 'hold',
         reason: 'row.unmapped',
         message:
-          'row 5 is new, but its Phase "verloren" stands for no value of the service. Correct the cell, or add the word to values of stage in leadsync.yaml. No lead was created',
+          'row 5 ("Acme") is new, but its Phase "verloren" stands for no value of the service. Correct the cell, or add the word to values of stage in leadsync.yaml. No lead was created',
       },
     ]);
     expect(

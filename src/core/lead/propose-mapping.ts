@@ -55,11 +55,11 @@ type Tokens = readonly string[];
 
 /** Its own names, the words that mean nothing else, and those that may. */
 const wordsIn = ({ sure, unsure }: Words, own: Tokens = []) =>
-  [own, sure, unsure].map((of) => of.map(tokens));
+  [own, sure.split(/,\s+/), unsure.split(/,\s+/)].map((of) => of.map(tokens));
 
 function wordsOf(field: string): readonly (readonly Tokens[])[] {
-  const { column = field, words = { sure: [], unsure: [] } } = leadFields[field] ?? {};
-  return wordsIn(words, [field, column]);
+  const known = leadFields[field];
+  return known === undefined ? [[tokens(field)]] : wordsIn(known, [field, known.column]);
 }
 
 /** 4: its own name; 3: a word for nothing else; 2: one that may mean something else; 1: one of these among others; 0: none. */

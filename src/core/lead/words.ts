@@ -46,11 +46,13 @@ const known: Readonly<Record<Side, WeakMap<Words, ReadonlyMap<string, string>>>>
   lead: new WeakMap(),
 };
 
-/** The service's word by the key of each word of a side. */
+/** The service's word by the key of each word of a side. The table may show the service's own: leadsync wrote them before it was told. */
 function meanings(words: Words, side: Side): ReadonlyMap<string, string> {
   let found = known[side].get(words);
   if (found === undefined) {
-    found = new Map(words.map(([row, lead]) => [headingKey(side === 'row' ? row : lead), lead]));
+    const own = words.map(([, lead]) => [headingKey(lead), lead] as const);
+    const tables = words.map(([row, lead]) => [headingKey(row), lead] as const);
+    found = new Map(side === 'row' ? [...own, ...tables] : own);
     known[side].set(words, found);
   }
   return found;

@@ -175,6 +175,7 @@ function nameOf(leadId: string, { companyName = null }: Cells): string {
   return companyName === null ? leadId : showCell(companyName);
 }
 
-function named({ companyName = null }: Cells): string {
+/** ` ("Acme GmbH")`, or nothing. */
+export function named({ companyName = null }: Cells): string {
   return companyName === null ? '' : ` (${showCell(companyName)})`;
 }

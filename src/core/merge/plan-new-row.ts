@@ -4,7 +4,7 @@ import { headingOf } from '../lead/mapping.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
 import { type Change, type PlannedAction, plannedAction } from './action.ts';
 import { holdMessage, unreadableAdvice } from './hold-message.ts';
-import { planMissing, planTooLarge } from './plan-held-rows.ts';
+import { named, planMissing, planTooLarge } from './plan-held-rows.ts';
 import { unreadCode } from './merge-field.ts';
 import { missedFields, type Policy } from './policy.ts';
 import { type Refused, refusedMessage, sentContent } from './refused-create.ts';
@@ -37,7 +37,7 @@ export function planNewRow(
     const waits = reason === 'row.unmapped' && mapping.direction !== 'to-target';
     isWaiting ||= waits;
     const message = waits
-      ? `row ${row} is new, but its ${headingOf([mapping], field)} ${unreadableAdvice(cell, mapping)}. No lead was created`
+      ? `row ${row}${named(cells)} is new, but its ${headingOf([mapping], field)} ${unreadableAdvice(cell, mapping)}. No lead was created`
       : holdMessage(reason, mapping, null, cell);
     const unread = { [field]: { from: null, to: cell } };
     holds.push(plannedAction('hold', { ...given, changes: unread, reason, message }));
@@ -71,7 +71,7 @@ export function planNewRow(
   if (odd !== undefined) {
     // A lead without it would empty the cell.
     const why = unreadableAdvice(sent[odd.field] ?? null, odd);
-    const message = `row ${row} is new, but its ${headingOf([odd], odd.field)} ${why}. No lead was created`;
+    const message = `row ${row}${named(cells)} is new, but its ${headingOf([odd], odd.field)} ${why}. No lead was created`;
     return end('hold', 'row.unreadable', message);
   }
   // A lead without the word's value would lose what the row says.

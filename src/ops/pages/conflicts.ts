@@ -65,7 +65,10 @@ export function conflictsPage(page: ConflictsPage): Page {
   const first = connection === null ? '/conflicts' : `/conflicts?connection=${connection}`;
   const body = html`<p>${total === 0 ? 'Nothing is held.' : `${counted(total, 'item')} held: both sides stay as they are until a person decides, or makes them equal. The next sync applies a decision; the worker that on a calendar or a requested edit.`}
 ${connection !== null && html`<a href="/conflicts">Conflicts of all connections</a>`}</p>
-${asOf(now)}
+${asOf(
+  now,
+  conflicts.map(({ timeZone }) => timeZone),
+)}
 ${conflicts.length > 0 && html`<h2>Held items, oldest first</h2>${decideAllLinks(page)}${heldList(conflicts, here)}`}
 ${pageLinks(isFirst ? null : first, next)}`;
   return { title: connection === null ? 'Conflicts' : `Conflicts of ${connection}`, body };
@@ -226,7 +229,7 @@ function decideAllLinks({ conflicts, here }: ConflictsPage): Html | null {
     const label = `Keep ${whoseWords[use]} value of all ${count(length)} shown…`;
     return length < 2 ? [] : [html`<a href="${address}">${label}</a>`];
   });
-  return links.length === 0 ? null : html`<nav aria-label="Many at once">${list(links)}</nav>`;
+  return links.length === 0 ? null : html`<nav class="many" aria-label="Many at once">${list(links)}</nav>`;
 }
 
 /**

@@ -53,7 +53,7 @@ export function connectionPage(page: ConnectionPage): Page {
   const { facts, conflicts, runs, now } = page;
   const { connection, lastRun, held } = facts.status;
   const problems = (lastRun?.problems ?? []).filter((problem) => !isShownBelow(problem, conflicts));
-  const body = html`${asOf(now, facts.timeZone)}
+  const body = html`${asOf(now, [facts.timeZone])}
 ${connectionState(facts, now, page.isAsked, true)}
 ${runChart(runs, runsShown)}
 ${

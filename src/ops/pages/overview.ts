@@ -20,10 +20,12 @@ import {
 
 /** `/`: the state of each connection. `now`: epoch ms. `stopped`: why this worker takes no more jobs; null: it does. */
 export function overviewPage(all: readonly ConnectionFacts[], now: number, stopped: string | null): Page {
-  const [zone, ...others] = new Set(all.map(({ timeZone }) => timeZone));
   const body = html`${stopped !== null && html`<p role="alert"><strong>This worker has stopped taking work.</strong> ${stopped}</p>`}
 <p class="lead">${summary(all.map(({ status }) => status))}</p>
-${asOf(now, others.length === 0 ? zone : undefined)}
+${asOf(
+  now,
+  all.map(({ timeZone }) => timeZone),
+)}
 ${all.map((facts) => connectionSection(facts, now))}`;
   return { title: 'Status', body };
 }

@@ -42,7 +42,7 @@ export function runPage(page: RunPage): Page {
   const isEdit = run.mode === 'edit';
   const report = run.report === null ? null : (run.report as SyncReport);
   const body = html`<p><a href="/connections/${run.connection}">${run.connection}</a>: ${runKind({ ...run, isApplied: run.approval !== null })}. ${shownStatus(run.status)}</p>
-${asOf(now, page.timeZone)}
+${asOf(now, [page.timeZone])}
 ${factList([
   ['Began', shownTime(run.createdAt, timeZone)],
   [

@@ -41,8 +41,10 @@ export function shownDue(at: number | string, timeZone: string): Html {
     : html`<time datetime="${day}">${days.format(Date.parse(day))}</time>`;
 }
 
-/** When the page was made, and a link that refreshes it without a script. `timeZone`: of all that it shows, if of one. */
-export function asOf(now: number, timeZone: string = 'UTC'): Html {
+/** When the page was made, and a link that refreshes it without a script. In the zone of all that it shows, if of one. */
+export function asOf(now: number, zones: readonly string[]): Html {
+  const [zone, ...others] = new Set(zones);
+  const timeZone = zone === undefined || others.length > 0 ? 'UTC' : zone;
   return html`<p class="hint">As of ${shownTime(now, timeZone)}. <a href="">Refresh</a></p>
 <p class="hidden" role="status" id="live"></p>`;
 }

@@ -86,7 +86,7 @@ interface Chat extends Markup {
 
 const lengthOf = (text: string): number => Array.from(text).length;
 
-export const chats = {
+export const chats: Readonly<Record<ChatKind, Chat>> = {
   // Also of Mattermost and Rocket.Chat, which takes 5,000 characters; Slack cuts longer texts.
   slack: {
     title: 'Slack',
@@ -110,4 +110,4 @@ export const chats = {
     fits: (text) => lengthOf(text) <= 2_000,
     ...markdown(escapeForDiscord),
   },
-} as const satisfies Readonly<Record<ChatKind, Chat>>;
+};

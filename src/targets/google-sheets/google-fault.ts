@@ -135,7 +135,7 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
   }
   if (status === 401 || reply.oauth || request === 'token') {
     return fault('target.unauthenticated', 'Google refused the account', {
-      help: 'Check that the key in the file that GOOGLE_APPLICATION_CREDENTIALS names still exists and is enabled in the Google Cloud console, and that the clock of this machine is right.',
+      help: 'Check that the key in the file that GOOGLE_APPLICATION_CREDENTIALS names still exists and is enabled in the Google Cloud console, and that the clock of this machine is right. A person signs in again: leadsync check --google-sign-in client.json',
     });
   }
   if (status === 403) {
@@ -143,7 +143,7 @@ export function googleFault(reply: GoogleReply, request: GoogleRequest, address:
     return fault('target.forbidden', 'Google Sheets denies access', { help });
   }
   if (status === 404 || status === 410) {
-    const account = address ?? 'the service account';
+    const account = address ?? 'the account that GOOGLE_APPLICATION_CREDENTIALS names';
     return fault('target.not-found', 'Google Sheets cannot find the spreadsheet', {
       help: `Check the id in the spreadsheet's address, and that it is shared with ${account}.`,
     });
@@ -176,10 +176,10 @@ function unavailable(reply: GoogleReply, request: GoogleRequest): string {
 function forbiddenHelp(reason: string | null, address: string | null): string {
   switch (reason) {
     case 'SERVICE_DISABLED':
-      return "Enable the Google Sheets API in the service account's project of the Google Cloud console.";
+      return "Enable the Google Sheets API in the account's project of the Google Cloud console.";
     case 'ACCESS_TOKEN_SCOPE_INSUFFICIENT':
       return 'Give the account the scope https://www.googleapis.com/auth/spreadsheets.';
     default:
-      return `Share the spreadsheet with ${address ?? 'the service account'} as editor.`;
+      return `Share the spreadsheet with ${address ?? 'the account that GOOGLE_APPLICATION_CREDENTIALS names'} as editor.`;
   }
 }

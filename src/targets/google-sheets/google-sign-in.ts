@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { LeadsyncError } from '../../lib/errors.ts';
+import { codeOf, LeadsyncError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/parse-json.ts';
 import { type GoogleUser, oauthClient, readToken } from './google-account.ts';
 
 /** The file of an OAuth client of type "Desktop app", as the Google Cloud console hands it out. */
@@ -31,7 +32,7 @@ export function parseOAuthClient(json: unknown, path: string): z.infer<typeof cl
 
 /**
  * Lets a person sign in at Google in their browser, which comes back to a port of this machine (RFC 8252, with PKCE), and writes what
- * they granted to `out`, readable by its owner alone. `show` gets the address to open. Throws `target.unauthenticated`,
+ * they granted to `out`, readable by its owner alone; in place of an earlier sign-in with this client, of no other file. `show` gets the address to open. Throws `target.unauthenticated`,
  * faults of a `token` request, `usage.file-exists`, and the signal's reason.
  */
 export async function signInAtGoogle(
@@ -41,6 +42,7 @@ export async function signInAtGoogle(
   show: (address: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  await refuseOther(out, client.client_id);
   const random = (): string => randomBytes(32).toString('base64url');
   const [state, verifier] = [random(), random()];
   await using stack = new AsyncDisposableStack();
@@ -109,12 +111,20 @@ export async function signInAtGoogle(
     refresh_token: tokens.refresh_token,
     ...(token_uri !== undefined && { token_uri }),
   };
-  await writeFile(out, `${JSON.stringify(user, null, 2)}\n`, { mode: 0o600, flag: 'wx' }).catch(
-    (cause: unknown) => {
-      throw new LeadsyncError('usage.file-exists', `${out} cannot be written; nothing was changed`, {
-        help: 'Move the file that is there, then run the command again.',
-        cause,
-      });
-    },
-  );
+  const unfinished = `${out}.${state}`;
+  await writeFile(unfinished, `${JSON.stringify(user, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await rename(unfinished, out);
+}
+
+/** Throws `usage.file-exists` for a file that is no sign-in with this client. */
+async function refuseOther(path: string, client: string): Promise<void> {
+  const earlier = z.object({ type: z.literal('authorized_user'), client_id: z.literal(client) });
+  const there = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    return '';
+  });
+  if (there === null || earlier.safeParse(parseJson(there)).success) return;
+  throw new LeadsyncError('usage.file-exists', `${path} is there, and no sign-in with this client`, {
+    help: 'Move it, then run the command again.',
+  });
 }

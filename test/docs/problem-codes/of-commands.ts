@@ -171,7 +171,10 @@ export const ofCommands: readonly Family[] = [
         'The file is none of an OAuth client of the type "Desktop app".',
         'Download it from the Google Cloud console.',
       ],
-      'usage.file-exists': ['The file is there already, or cannot be written.', 'Move it, then try again.'],
+      'usage.file-exists': [
+        'A file is there that is no sign-in with this client.',
+        'Move it, then try again.',
+      ],
       'usage.plan-out': ['The file cannot be written there.', 'Name one in an existing folder.'],
       'usage.plan-out-exists': ['The file is there and is no plan.', 'Name another.'],
       'usage.plan-settings': ['The plan was made with other settings.', plan],

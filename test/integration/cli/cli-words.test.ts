@@ -17,8 +17,9 @@ test('a German list against an English service: a first plan proposes the words,
     '      stage:',
     '        column: "Phase"',
     '        values:',
+    '          # also of the service: "proposal"',
     '          "Neu": "new"',
-    '          "Angebot": # "proposal"?',
+    '          "Angebot": # ?',
   ]);
 
   workspace.configure(stages({ column: 'Phase', values: { Neu: 'new' } }));
@@ -29,7 +30,9 @@ test('a German list against an English service: a first plan proposes the words,
 
   const held = await workspace.cli('sync', '--allow', 'first-leads');
   expect([held.code, sandbox.leads.list().length]).toEqual([3, 3]);
-  expect(held.stdout).toContain('"Angebot" stands for no value of the service');
+  expect(held.stdout).toContain(
+    'row 3 ("Bolt AG") is new, but its Phase "Angebot" stands for no value of the service',
+  );
   expect((await workspace.cli('conflicts')).stdout).toContain('[row.unmapped]');
 
   workspace.configure(stages({ column: 'Phase', values: { Neu: 'new', Angebot: 'proposal' } }));

@@ -35,9 +35,17 @@ test('a person signs in, without a key of a service account: check and sync work
     status: 'succeeded',
     created: { rows: 5 },
   });
+  expect((await scene.cli('check')).stdout).toContain('whoever signed in');
+  // Google ends the sign-in of a tested app after seven days.
   scene.sheets.revokeTokens();
   const refused = await scene.cli('sync', '--json');
   expect(oneObject(refused)).toMatchObject({ problems: [{ code: 'target.unauthenticated' }] });
+  expect(refused.stdout).toContain('leadsync check --google-sign-in');
+  const again = await signIn(scene, client);
+  await (await fetch(again.address)).text();
+  expect((await again.command.ended).code).toBe(0);
+  expect(statSync(written).mode & 0o777).toBe(0o600);
+  expect(oneObject(await scene.cli('sync', '--json'))).toMatchObject({ status: 'succeeded' });
   for (const told of [secret, refresh]) expect(scene.said + command.stderr).not.toContain(told);
 });
 
@@ -47,6 +55,9 @@ test('what is no OAuth client, a refusal, and a file that is there: nothing is w
   const none = await scene.cli('check', '--google-sign-in', scene.keyPath, '--json');
   expect(none.code).toBe(2);
   expect(none.stderr).toContain('Desktop app');
+  const absent = await scene.cli('check', '--google-sign-in', client, '--json');
+  expect(absent.code).toBe(2);
+  expect(absent.stderr).toContain('cannot be read: there is no such file');
   writeFileSync(client, scene.sheets.clientFile());
   const first = await signIn(scene, client);
   const query = new URL(first.address).searchParams;
@@ -55,8 +66,10 @@ test('what is no OAuth client, a refusal, and a file that is there: nothing is w
   expect((await first.command.ended).stderr).toContain('access_denied');
   const written = join(scene.workspace.folder, 'google-credentials.json');
   writeFileSync(written, 'mine');
-  const second = await signIn(scene, client);
-  await (await fetch(second.address)).text();
-  expect((await second.command.ended).code).toBe(2);
+  // Before anybody signs in.
+  const second = await scene.cli('check', '--google-sign-in', client, '--json');
+  expect(second.code).toBe(2);
+  expect(second.stderr).toContain('google-credentials.json');
+  expect(second.stderr).not.toContain('http');
   expect(readFileSync(written, 'utf8')).toBe('mine');
 });

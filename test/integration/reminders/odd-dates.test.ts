@@ -23,7 +23,7 @@ test('a year that nobody means, and a time that the clocks skip: held in the row
   expect(stdout).toMatch(/"0026-11-2\S*" is not in the years 1970 to 2200\. Type the date with its year/);
   expect(stdout).toMatch(/"29\.03\.2099 02:30" does not exist: the clocks are put forward over it/);
   expect(stdout).toMatch(
-    /row 5 is new, but its Next follow-up "2262-11-2\S*" is not in the years 1970 to 2200/,
+    /row 5 \("New AG"\) is new, but its Next follow-up "2262-11-2\S*" is not in the years 1970 to 2200/,
   );
   expect(workspace.sheet.text()).toContain('New AG,,,,,21.11.2262');
   const followUps = workspace.sandbox.leads
