@@ -87,9 +87,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'absence: one scan is enough',
-    file: 'src/core/merge/plan.ts',
-    from: `const absencesThatProve = 2;`,
-    to: `const absencesThatProve = 1;`,
+    file: 'src/core/merge/policy.ts',
+    from: `export const absencesThatProve = 2;`,
+    to: `export const absencesThatProve = 1;`,
   },
   {
     name: 'deletion: done without a 404',
