@@ -18,13 +18,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     to: `    if (row.paused === null) {`,
   },
   {
-    name: 'pause: a row that was paused since it was read is written',
-    file: 'src/targets/shared/row-changes.ts',
-    from: `    if (row.paused === true) return this.#verdicts.paused;
-`,
-    to: '',
-  },
-  {
     name: 'merge: the policies are swapped',
     file: 'src/core/merge/merge-field.ts',
     from: `      return toRow('leads-win');
