@@ -90,6 +90,7 @@ const event = fc.oneof(
         leadId: fc.oneof({ weight: 5, arbitrary: anyId.map((id) => id.toLowerCase()) }, fc.constant(null)),
         row: fc.integer({ min: 2, max: 6 }),
         status: fc.constantFrom('', '', 'mine'),
+        isPaused: fc.constantFrom(false, false, false, true),
         without: fc.constantFrom({}, { unreadableId: '#REF!' }, { idClosed: 'closed' }, { apart: true }),
       }),
       cells: shown,
@@ -156,9 +157,15 @@ describe('a live scan', () => {
             live.answer(one.leadId, one.asked);
             model.asked.set(one.leadId, one.asked);
           } else if (one.kind === 'row') {
-            const { without, ...read } = one.row;
+            const { without, isPaused, ...read } = one.row;
             const cells = model.cellsOf({ leadId: read.leadId ?? '', cells: one.cells });
-            const row = { ...read, ...(read.leadId === null && without), ordinal, cells };
+            const row = {
+              ...read,
+              ...(read.leadId === null && without),
+              ordinal,
+              cells,
+              ...(isPaused && { paused: isPaused }),
+            };
             const left = live.seeRow(row, { isWhole: one.isWhole, usualStatus: '' });
             expect(left).toEqual(model.seeRow(row, one.isWhole));
           } else if (one.kind === 'checkpoint') {

@@ -91,10 +91,17 @@ export class ScanModel {
     return isLong ? recordText(cells, fields) === recordText(base, fields) : showsBase(cells, base);
   }
 
-  hasLead = (leadId: string): boolean => this.asBase.has(leadId) || this.others.has(leadId);
+  isListed = (leadId: string): boolean => this.asBase.has(leadId) || this.others.has(leadId);
+
+  isPaused = (leadId: string): boolean => this.rowOf(leadId)?.paused === true;
+
+  /** Whether it is a pair whose row is paused: then neither side shows anything, nor is it missed. */
+  isHidden = (leadId: string): boolean => this.pairs.has(leadId) && this.isPaused(leadId);
+
+  hasLead = (leadId: string): boolean => this.isListed(leadId) || this.isHidden(leadId);
 
   seeLead(leadId: string, cells: Cells): boolean {
-    const isAgain = this.hasLead(leadId);
+    const isAgain = this.isListed(leadId);
     if (!isAgain && this.isShown(leadId, cells)) this.asBase.add(leadId);
     else this.correct(leadId, cells);
     this.spell(leadId);
@@ -112,17 +119,22 @@ export class ScanModel {
     const leadId = row.leadId && (this.spellings.get(row.leadId) ?? row.leadId);
     const duplicate = leadId !== null && this.rows.some((one) => one.leadId === leadId);
     const hasAll = isWhole && fields.every(({ field }) => field in row.cells);
-    const isAsBase = leadId !== null && !duplicate && hasAll && this.isShown(leadId, row.cells);
+    const isShown = row.paused === true || (hasAll && this.isShown(leadId ?? '', row.cells));
+    const isAsBase = leadId !== null && !duplicate && this.pairs.has(leadId) && isShown;
     this.rows.push({ ...row, leadId, isAsBase });
-    const isLeft = !isAsBase || this.pairs.get(leadId)?.row !== row.row || row.status !== '';
+    const isLeft =
+      !isAsBase || row.paused === true || this.pairs.get(leadId)?.row !== row.row || row.status !== '';
     return isLeft ? { ...row, leadId, duplicate } : null;
   }
 
   respell(): void {
-    this.rows = this.rows.map((row) => ({
-      ...row,
-      leadId: row.leadId && (this.spellings.get(row.leadId) ?? row.leadId),
-    }));
+    const firsts = new Set(this.rows.filter((row) => !this.isLoose(row)).map(({ ordinal }) => ordinal));
+    const leadIdOf = (id: string): string => this.spellings.get(id) ?? id;
+    this.rows = this.rows.map((row) => ({ ...row, leadId: row.leadId && leadIdOf(row.leadId) }));
+    // What the first row of an id shows is not kept while it is paused.
+    this.rows = this.rows.map((row) =>
+      row.paused && firsts.has(row.ordinal) && this.isLoose(row) ? { ...row, cells: {} } : row,
+    );
   }
 
   forgetLeads(): void {
@@ -142,7 +154,8 @@ export class ScanModel {
   keptRow(leadId: string): ShownRow | null {
     const first = this.rowOf(leadId);
     if (first === undefined) return null;
-    const { ordinal, row, status, cells, isAsBase } = first;
+    const { ordinal, row, status, cells, isAsBase, paused } = first;
+    if (paused === true) return { ordinal, row, status, paused, cells: null, hash: null };
     if (isAsBase && this.pairs.get(leadId)?.row === row && status === '') return null;
     const kept = isAsBase ? { cells: null, hash: null } : { cells, hash: readableFingerprint(cells, fields) };
     return { ordinal, row, status, ...kept };
@@ -163,7 +176,8 @@ export class ScanModel {
 
   about(leadId: string) {
     const pair = this.pairs.get(leadId);
-    const [lead, row] = [this.others.get(leadId) ?? null, this.keptRow(leadId)];
+    const [other, row] = [this.others.get(leadId) ?? null, this.keptRow(leadId)];
+    const lead = this.isHidden(leadId) ? null : other;
     const bytes = (one: object | null): number => (one === null ? 0 : Buffer.byteLength(JSON.stringify(one)));
     const baseBytes = pair && pair.base !== null ? baseLength(pair.base, pair.isLong) : 0;
     return {
@@ -176,14 +190,16 @@ export class ScanModel {
       merged: this.missed(leadId).row ? (merged.get(pair?.row ?? 0) ?? null) : null,
       asked: this.asked.get(leadId) ?? null,
       isPlain: this.isPlain(leadId),
-      isCopied: this.rows.some((one) => one.leadId === leadId && this.isLoose(one)),
-      length: baseBytes + bytes(lead) + bytes(row),
+      isCopied: this.rows.some((one) => one.leadId === leadId && this.isLoose(one) && !one.paused),
+      isPaused: this.isPaused(leadId),
+      length: baseBytes + bytes(other) + bytes(row),
     };
   }
 
   /** What nothing but the scan tells of `sightOf`. */
   sight(leadId: string): object {
-    const { lead, row, missed, merged: into, asked, isCopied } = this.about(leadId);
+    const { lead: listed, row, missed, merged: into, asked, isCopied, isPaused } = this.about(leadId);
+    const lead = isPaused ? null : listed;
     const hash = row?.hash ?? null;
     const isSame = lead !== null && hash !== null && readableFingerprint(lead, fields) === hash;
     return {
@@ -196,6 +212,7 @@ export class ScanModel {
       merged: into,
       asked,
       isCopied,
+      ...(isPaused && { isPaused }),
     };
   }
 
@@ -220,15 +237,18 @@ export class ScanModel {
     const absent = known
       .map(({ leadId }) => ({ leadId, ...this.missed(leadId) }))
       .filter(({ lead, row }) => lead || row);
-    const isOther = (leadId: string): boolean =>
-      this.keptRow(leadId) !== null && this.rowOf(leadId)?.isAsBase === false;
+    const isOther = (leadId: string): boolean => (this.keptRow(leadId)?.cells ?? null) !== null;
     const withRows = [...new Set(this.rows.flatMap(({ leadId }) => leadId ?? []))];
-    const ofRows = [...withRows.filter(isOther), ...missedOf('row').map(({ leadId }) => leadId)];
-    const ofLeads = [...this.others.keys()].filter((leadId) => !this.isPlain(leadId));
+    const ofRows = [
+      ...withRows.filter((leadId) => isOther(leadId) || this.isPaused(leadId)),
+      ...missedOf('row').map(({ leadId }) => leadId),
+    ];
+    const shownLeads = [...this.others.keys()].filter((leadId) => !this.isHidden(leadId));
+    const ofLeads = shownLeads.filter((leadId) => !this.isPlain(leadId));
     const sorted = (some: readonly string[]): readonly string[] => [...new Set(some)].toSorted();
     const rowless = missedOf('row').map(({ leadId }) => leadId);
     return {
-      leads: [...this.others.keys()],
+      leads: shownLeads,
       plain: [...this.others].filter(([leadId]) => this.isPlain(leadId)).map((one) => JSON.stringify(one)),
       askedIds: [...this.asked.keys()],
       differing: sorted([...ofLeads, ...ofRows, ...absent.map(({ leadId }) => leadId)]),
@@ -236,10 +256,15 @@ export class ScanModel {
       unlistedRows: sorted(
         withRows.filter((leadId) => isOther(leadId) && !this.hasLead(leadId) && !this.asked.has(leadId)),
       ),
-      unmoved: { leads: this.asBase.size, rows: this.rows.filter(({ isAsBase }) => isAsBase).length },
+      unmoved: {
+        leads: [...this.asBase].filter((leadId) => !this.isHidden(leadId)).length,
+        rows: this.rows.filter(({ isAsBase }) => isAsBase).length,
+      },
       absent,
+      unlistedLeads: [...this.pairs.keys()].filter((leadId) => !this.isListed(leadId)),
+      paused: sorted(withRows.filter(this.isPaused)),
       inStep: live.filter(({ base }) => base !== null).length,
-      unlisted: { known: live.length, missed: live.filter(({ leadId }) => !this.hasLead(leadId)).length },
+      unlisted: { known: live.length, missed: live.filter(({ leadId }) => !this.isListed(leadId)).length },
       rowless: [rowless, rowless.length === 0 ? [] : null],
       isSpelled: [...this.spellings].some(([one, leadId]) => one !== leadId),
       shownRows: sorted(withRows.filter((leadId) => this.keptRow(leadId) !== null)),
@@ -253,6 +278,7 @@ export class ScanModel {
         unreadableId: one.unreadableId ?? null,
         idClosed: one.idClosed ?? null,
         isApart: one.apart ?? false,
+        ...(one.paused && { isPaused: one.paused }),
       })),
       isAnyWithoutId: this.rows.some(({ leadId }) => leadId === null),
       hasUnreadableIds: this.rows.some((row) => row.unreadableId !== undefined),
@@ -289,6 +315,7 @@ export const about = (live: LiveScan, leadId: string): object => ({
   asked: live.asked(leadId),
   isPlain: live.isPlain(leadId),
   isCopied: live.rows.isCopied(leadId),
+  isPaused: live.isPaused(leadId),
   length: live.length(leadId),
 });
 
@@ -304,6 +331,8 @@ export function all(live: LiveScan): object {
     unlistedRows: live.unlistedRows(),
     unmoved: live.unmoved(),
     absent: [...live.absent()],
+    unlistedLeads: [...live.unlistedLeads()],
+    paused: [...live.paused()].toSorted(),
     inStep: live.inStep(),
     unlisted: live.unlisted(),
     rowless: [rowless, live.rowless(rowless.length - 1)],

@@ -13,6 +13,8 @@ function row(number: number, cells: Cells = acme, unreadableId: string | null = 
   return { row: number, leadId: null, unreadableId, idClosed: null, isApart: false, cells, contentHash };
 }
 
+const paused = (one: LooseRow): LooseRow => ({ ...one, isPaused: true });
+
 interface Scan {
   /** Null: nothing is known of it. */
   readonly match: CreateMatch | null;
@@ -83,6 +85,30 @@ describe('what becomes of an unfinished create', () => {
       'the id of its row is unreadable',
       { match: ofL, loose: [row(2, acme, '#N/A')] },
       { ...created, taken: ['L'] },
+    ],
+    [
+      'several leads, and the id of its row is unreadable',
+      { match: two, loose: [row(2, acme, '#N/A')] },
+      { scansWithoutIt: 0, taken: [] },
+    ],
+    [
+      'its row is paused',
+      { match: ofL, lead: acme, loose: [paused(row(2))] },
+      { ...created, taken: ['L', 2] },
+    ],
+    [
+      'several rows look like it, all paused',
+      {
+        match: ofL,
+        lead: acme,
+        loose: [row(2, { ...acme, stage: 'won' }), row(3, { ...acme, stage: 'lost' })].map(paused),
+      },
+      { ...created, taken: ['L', 2, 3] },
+    ],
+    [
+      'its lead was known, and it was never linked',
+      { match: ofL, lead: acme, one: intent({ leadId: 'L' }) },
+      { actions: ['link L 2'], taken: ['L', 2] },
     ],
     [
       'several rows look like it',
