@@ -211,22 +211,26 @@ describe('a live scan', () => {
         live.seeAsides(asides);
         expect(rowsInCells(live)).toEqual(model.rowsInCells(asides));
       }),
-      { numRuns: lawRuns(200) },
+      { numRuns: lawRuns(400) },
     );
   });
 
   test('of two rows of an id that is spelled otherwise the first one has it', () => {
     const live = new LiveScan(baselinesOf([]));
     live.seeRow(rowOf(key, 0), seeing);
+    live.seeRow({ ...rowOf(key, 1), paused: true }, seeing);
     live.spell(spelled);
-    live.seeRow(rowOf(key, 1), seeing);
+    live.seeRow(rowOf(key, 2), seeing);
     live.respellRows();
     expect([[...live.rows.ids()], live.row(spelled)?.row, live.rows.isCopied(spelled)]).toEqual([
       [spelled],
       2,
       true,
     ]);
-    expect([...live.rows.loose()]).toMatchObject([{ leadId: spelled, row: 3 }]);
+    expect([...live.rows.loose()]).toMatchObject([
+      { leadId: spelled, row: 3, isPaused: true },
+      { leadId: spelled, row: 4 },
+    ]);
   });
 
   test('each of thousands of rows whose id another row has gets its other spelling at once', () => {

@@ -134,7 +134,8 @@ export class ShownRows {
     // Of two rows the one that stands first has the id: the other was read after its spelling was known.
     this.#first.set(leadId, JSON.stringify(row));
     if (other !== null) this.keepLoose({ ...other, leadId, cells: other.cells ?? {} }, true);
-    if (this.#copied.delete(key)) this.#ofCopies.set(key, leadId);
+    this.#copied.delete(key);
+    this.#ofCopies.set(key, leadId);
   }
 
   /** All at once, since each row is looked at. */
