@@ -215,6 +215,35 @@ describe('a live scan', () => {
     );
   });
 
+  test('pairs in a row are one range of a checkpoint, in whatever order they came', () => {
+    const base = { companyName: 'Acme', stage: null };
+    const baselines = baselinesOf(
+      [4, 9, 1, 3, 0, 7, 5, 8, 2, 6].map((id) => ({ ...settledPair(`${id}`, 0, base), id })),
+    );
+    const live = new LiveScan(baselines);
+    const log = [
+      [7, 4, 3, 9, 5],
+      [8, 0, 1],
+    ].map((some) => {
+      for (const id of some) live.seeLead(`${id}`, base);
+      return live.takeLeads([]);
+    });
+    expect(log.map(({ asBase }) => asBase)).toEqual([
+      [
+        [3, 3],
+        [7, 1],
+        [9, 1],
+      ],
+      [
+        [0, 2],
+        [8, 1],
+      ],
+    ]);
+    const other = new LiveScan(baselines);
+    other.takeUpLeads(log);
+    expect([...other.unlistedLeads()]).toEqual(['2', '6']);
+  });
+
   test('of two rows of an id that is spelled otherwise the first one has it', () => {
     const live = new LiveScan(baselinesOf([]));
     live.seeRow(rowOf(key, 0), seeing);
@@ -279,7 +308,11 @@ test('what leads and a table took is given back before they are read again', () 
   let taken = 0;
   const scan = new LiveScan(new Baselines(fields), (bytes) => void (taken += bytes));
   scan.spell('a');
-  for (const row of [rowOf('a', 0), { ...rowOf('a', 1), leadId: null }]) {
+  for (const row of [
+    rowOf('a', 0),
+    { ...rowOf('a', 1), leadId: null },
+    { ...rowOf('b', 2), paused: true } as const,
+  ]) {
     const before = taken;
     scan.seeRow(row, seeing);
     expect(taken).toBeGreaterThan(before);

@@ -39,7 +39,7 @@ const asideBytes = 300;
 export class LiveScan {
   readonly base: Baselines;
   readonly #reserve: Reserve;
-  /** By pair what was met. */
+  /** By pair what was met. What is no pair has -1, where nothing is read or written. */
   #leads: Uint8Array;
   #rows: Uint8Array;
   /** By lead, whose first row is paused: an empty text when it is another row since. */
@@ -132,13 +132,13 @@ export class LiveScan {
     const isCopy = n < 0 ? this.#shownRows.has(leadId) : this.#rows[n] !== notMet;
     if (isCopy) return this.#shownRows.keepLoose({ ...row, leadId }, true);
     if (row.paused === true) {
-      if (n >= 0) this.#rows[n] = asBase;
+      this.#rows[n] = asBase;
       this.#paused.set(leadId, 'paused');
       return this.#shownRows.keep({ ...row, leadId }, false);
     }
     const hasAll = isWhole && this.base.fields.every(({ field }) => field in row.cells);
-    const isAsBase = n >= 0 && hasAll && this.base.isShown(n, row.cells);
-    if (n >= 0) this.#rows[n] = isAsBase ? asBase : moved;
+    const isAsBase = hasAll && this.base.isShown(n, row.cells);
+    this.#rows[n] = isAsBase ? asBase : moved;
     if (isAsBase && this.base.row(n) === row.row && row.status === usualStatus) return null;
     return this.#shownRows.keep({ ...row, leadId }, isAsBase);
   }
@@ -146,7 +146,6 @@ export class LiveScan {
   /** All rows show their baselines where they stood, but for those of `others`, which are not met yet. */
   meetRowsBut(others: Iterable<string>): void {
     this.#rows.fill(asBase);
-    // Of no pair: -1, which is no place of the array.
     for (const leadId of others) this.#rows[this.base.find(leadId)] = notMet;
   }
 
@@ -360,7 +359,7 @@ export class LiveScan {
   unmoved(): { readonly leads: number; readonly rows: number } {
     const count = (side: Uint8Array): number => side.reduce((sum, one) => sum + Number(one === asBase), 0);
     const paused = [...this.paused()].map((leadId) => this.base.find(leadId));
-    const leads = paused.filter((n) => n >= 0 && this.#leads[n] === asBase).length;
+    const leads = paused.filter((n) => this.#leads[n] === asBase).length;
     return { leads: count(this.#leads) - leads, rows: count(this.#rows) };
   }
 
