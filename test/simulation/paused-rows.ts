@@ -83,7 +83,11 @@ export class PausedRows {
         this.#rows.set(id, { cells: cellsOf(headings, record), since: null });
       else if (row !== undefined)
         for (const [nth, heading] of headings.entries())
-          if ((record[nth] ?? '') !== (shownBefore[nth] ?? '')) row.cells.set(heading, record[nth] ?? '');
+          if ((record[nth] ?? '') !== (shownBefore[nth] ?? ''))
+            if (same(heading, row.cells.get(heading) ?? '', shownBefore[nth] ?? ''))
+              // Over a word that stood there for a moment, and is put back: a limit (docs/google-sheets.md, "Edits in the moment of a write").
+              row.cells.set(heading, record[nth] ?? '');
+            else row.cells.delete(heading);
     }
     for (const id of this.#rows.keys()) if (is?.has(id) !== true) this.#rows.delete(id);
   }

@@ -282,6 +282,8 @@ export class People {
         return;
       const cell = (heading: string) => record[headings.indexOf(heading)] ?? '';
       if (cell('Lead ID') === '' || entityOf(cell('Company')) === null) return;
+      const idOf = (row: readonly string[]) => plainId(row[headings.indexOf('Lead ID')] ?? '');
+      if (records.some((other) => other !== record && idOf(other) === idOf(record))) return;
       records.splice(at, 1);
       this.#clipboard = { headings, record };
       this.#trace(`cut ${JSON.stringify(record)}`);
