@@ -298,7 +298,7 @@ test('law: records are counted as by somebody who sees both sides whole', () => 
   const record = fc.record({
     isKnown: fc.boolean(),
     lead: fc.constantFrom('base', 'moved', 'missed'),
-    row: fc.constantFrom('base', 'moved', 'missed'),
+    row: fc.constantFrom('base', 'moved', 'missed', 'paused'),
     isCopied: fc.boolean(),
   });
   fc.assert(
@@ -322,6 +322,13 @@ test('law: records are counted as by somebody who sees both sides whole', () => 
         const hasRow = row !== 'missed' && isCopied;
         if (hasRow) copies.push(String(nth));
         pairs += Number(isKnown);
+        if (row === 'paused') {
+          // A scan meets its row, and does not look at its lead.
+          metRows += Number(isKnown);
+          all += 1;
+          tally.seePaused({ ...sight, leadId: String(nth), isKnown, isCopied });
+          continue;
+        }
         metLeads += Number(lead === 'base');
         metRows += Number(row === 'base');
         all += Number(lead !== 'missed' || row !== 'missed');

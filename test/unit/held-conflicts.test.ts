@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { plannedAction } from '../../src/core/merge/action.ts';
+import { deleteQuestions } from '../../src/core/merge/answers.ts';
 import { HeldConflicts } from '../../src/core/merge/held-conflicts.ts';
 
 const hold = (given: Partial<Parameters<typeof plannedAction>[1]> = {}) =>
@@ -27,6 +28,14 @@ describe('a hold', () => {
       { field: 'city', base: 'Hof', lead: 'Ulm', rowValue: 'Jena', message: 'both were edited' },
       { field: 'stage', base: undefined, lead: null, rowValue: { unreadable: '?' } },
     ]);
+  });
+
+  test('of a delete has the record that is left, and what both sides agreed on', () => {
+    const [shown, was] = [{ companyName: 'Acme' }, { companyName: 'ACME' }];
+    const of = (reason: string) =>
+      new HeldConflicts().of(hold({ leadId: 'a', reason, expect: shown }), [], was);
+    expect(of(deleteQuestions.row)).toMatchObject([{ leadId: 'a', records: { lead: shown, row: was } }]);
+    expect(of(deleteQuestions.lead)).toMatchObject([{ leadId: 'a', records: { lead: was, row: shown } }]);
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Policy } from '../../src/core/merge/policy.ts';
 import { afterRejectedId, isAskedFor, type UnlistedRow } from '../../src/core/merge/unlisted.ts';
 import { policy } from './pair-state.ts';
 
@@ -27,6 +28,13 @@ test.each<[string, Partial<UnlistedRow>, all: boolean, filtered: boolean]>([
 ])('a row %s: its lead is asked for', (_, row, all, filtered) => {
   expect(isAskedFor({ ...usual, ...row }, false, policy())).toBe(all);
   expect(isAskedFor({ ...usual, ...row }, true, policy())).toBe(filtered);
+});
+
+test('of a row that shows its baseline a person is asked, where leads may be deleted for it', () => {
+  const isAsked = (choices: Partial<Policy>): boolean =>
+    isAskedFor({ ...usual, leadAbsences: 1 }, false, policy(choices));
+  expect(isAsked({ onLeadDeleted: 'ask' })).toBe(true);
+  expect(isAsked({ onLeadDeleted: 'ask', direction: 'to-leads' })).toBe(false);
 });
 
 test.each([
