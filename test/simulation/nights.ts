@@ -208,7 +208,9 @@ async function quickDay({ world, people, habit, customs, random, clock }: Scene)
   for (let run = 0; run < 24; run++) {
     clock.pass(300_000);
     if (random.below(4) === 0) await people.do(customs, 'between two syncs');
-    if (random.below(6) === 0) await people.cutOrPaste();
+    // A CRM has no clipboard for records.
+    const hasClipboard = world.connection.target.type !== 'hubspot';
+    if (hasClipboard && random.below(6) === 0) await people.cutOrPaste();
     const ends = await world.live([{ name: `quick ${run}`, fate: null, tick: nobody }]);
     const bad = ends.flatMap((end) => suspicious(end, people.mishaps.isFixed, habit));
     if (bad.length > 0) return bad;
