@@ -1,5 +1,5 @@
 import type { Alignment, Linked } from './alignment.ts';
-import { cellAt, type GridCell, keyOf, sameGridCell } from './grid.ts';
+import { cellAt, type GridCell, isFormula, keyOf, sameGridCell } from './grid.ts';
 
 /** Cells of a row (later snapshot) to restore. */
 export interface PutBack extends SentRow {
@@ -166,7 +166,12 @@ function belonging({ cells }: SentRow, alignment: Alignment): Cells {
 }
 
 function shows(alignment: Alignment, row: number, column: number, cell: GridCell): boolean {
-  return sameGridCell(cellAt(alignment.after, row, column), cell);
+  return sameGridCell(asText(cellAt(alignment.after, row, column)), asText(cell));
+}
+
+/** In a column that is not ours nobody asked whether what begins with `=` is a formula: it may be a text that went astray. */
+function asText(cell: GridCell): GridCell {
+  return isFormula(cell) && cell.shows === null ? cell.formula : cell;
 }
 
 /** Finds cells of the later snapshot with new content. Indexes each column at most once. */
@@ -184,7 +189,7 @@ class StraySearch {
     const known = this.#news.get(column);
     const news = known ?? this.#newsOf(column);
     if (known === undefined) this.#news.set(column, news);
-    return news.get(keyOf(cell)) ?? null;
+    return news.get(keyOf(asText(cell))) ?? null;
   }
 
   #newsOf(column: number): ReadonlyMap<string, number | null> {
@@ -193,7 +198,7 @@ class StraySearch {
     for (let row = header + 1; row < after.length; row++) {
       const cell = cellAt(after, row, column);
       if (cell === null || this.#alignment.showedBefore(row, column)) continue;
-      const key = keyOf(cell);
+      const key = keyOf(asText(cell));
       news.set(key, news.has(key) ? null : row);
     }
     return news;
@@ -230,8 +235,8 @@ export function hasArrived(sent: SentRow, alignment: Alignment, all: readonly Se
   if (row === null) return false;
   return [...sent.cells].every(([column, cell]) => {
     const now = alignment.columnAfter(column);
-    if (now !== null && sameGridCell(cellAt(alignment.after, row, now), cell)) return true;
-    return sent.isNew && (now === column || !sameGridCell(cellAt(alignment.after, row, column), cell));
+    if (now !== null && shows(alignment, row, now, cell)) return true;
+    return sent.isNew && (now === column || !shows(alignment, row, column, cell));
   });
 }
 

@@ -96,22 +96,29 @@ describe('new rows alone', () => {
     expect(harness.show()?.at(-1)).toEqual(['id-4', 'N4', '', '=Köln', '', '']);
   });
 
-  test('are looked for in the whole tab when columns were moved at that moment, and set right', async () => {
-    await using harness = await setUp();
-    const { person } = harness.sandbox;
-    const written = await writeWhile(harness, () => person.moveColumn(harness.tab, 1, 3));
-    expect(written.verdicts).toEqual(['done']);
-    expect(written.reads).toBeGreaterThan(1);
-    const [shown, row] = [harness.show()?.[0] ?? [], harness.show()?.at(-1) ?? []];
-    expect(headings.map((heading) => row[shown.indexOf(heading)])).toEqual([
-      'id-4',
-      'N4',
-      '',
-      '=Köln',
-      '',
-      '',
-    ]);
-  });
+  test.each([
+    [1, 3],
+    [2, 4],
+    [5, 3],
+  ])(
+    'are looked for in the whole tab when column %i was moved before %i at that moment, and set right',
+    async (from, to) => {
+      await using harness = await setUp();
+      const { person } = harness.sandbox;
+      const written = await writeWhile(harness, () => person.moveColumn(harness.tab, from, to));
+      expect(written.verdicts).toEqual(['done']);
+      expect(written.reads).toBeGreaterThan(1);
+      const [shown, row] = [harness.show()?.[0] ?? [], harness.show()?.at(-1) ?? []];
+      expect(headings.map((heading) => row[shown.indexOf(heading)])).toEqual([
+        'id-4',
+        'N4',
+        '',
+        '=Köln',
+        '',
+        '',
+      ]);
+    },
+  );
 
   test('keep what somebody types into them before they are looked at, with their id', async () => {
     for (const columns of [null, [1, 3] as const]) {
