@@ -9,7 +9,7 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
-    include: ['verify/*.test.ts'],
+    include: ['verify/*.test.ts', 'test/contract/*.verify.ts'],
     reporters: ['verbose'],
     maxWorkers: 1,
     // A service lets through so many requests a minute.

@@ -7,16 +7,16 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Secret } from '../src/config/secret.ts';
-import type { FieldMapping } from '../src/core/lead/mapping.ts';
-import type { Values } from '../src/core/lead/value.ts';
-import { createPostgresTableTarget } from '../src/targets/postgres/postgres-table-target.ts';
-import { append, never, readAll, remove, update } from '../test/contract/target-harness.ts';
-import { administrate } from '../test/support/administrate.ts';
-import { freePort } from '../test/support/mail-server.ts';
-import { startTestPostgres } from '../test/support/test-postgres.ts';
-import { until } from '../test/support/until.ts';
-import { type Ask, asker, env, said } from './ask.ts';
+import { Secret } from '../../src/config/secret.ts';
+import type { FieldMapping } from '../../src/core/lead/mapping.ts';
+import type { Values } from '../../src/core/lead/value.ts';
+import { createPostgresTableTarget } from '../../src/targets/postgres/postgres-table-target.ts';
+import { append, never, readAll, remove, update } from './target-harness.ts';
+import { administrate } from '../support/administrate.ts';
+import { freePort } from '../support/mail-server.ts';
+import { startTestPostgres } from '../support/test-postgres.ts';
+import { until } from '../support/until.ts';
+import { type Ask, asker, env, said } from '../../verify/ask.ts';
 
 /** The columns of the table, by what is typed into them. */
 const columns = {
