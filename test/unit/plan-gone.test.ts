@@ -276,3 +276,30 @@ describe('a lead or a row that is gone: the first table of docs/architecture.md 
     expect(plan(state, choices)).toEqual(expected);
   });
 });
+
+describe('a row that was missed once, and may be on the clipboard', () => {
+  const early = { base: known, rowAbsences: 1, provenFrom: Date.parse('2026-11-21T16:00:00.000Z') };
+  const said = (lead: Values, choices: Partial<Policy>, state: Partial<PairState> = {}) =>
+    planPair(pair({ ...early, lead, ...state }), policy(choices)).map(({ reason, message }) =>
+      reason === 'delete.waiting' ? (/that sync ([^.]*)\./.exec(message ?? '')?.[1] ?? '') : reason,
+    );
+
+  test.each<[Partial<Policy>, readonly string[], readonly string[]]>([
+    [{}, ['writes the row again'], ['writes the row again']],
+    [{ onRowDeleted: 'ignore' }, [], ['writes the row again']],
+    [{ onRowDeleted: 'delete-lead' }, ['deletes the lead'], ['writes the row again']],
+    [{ onRowDeleted: 'ask' }, ['asks whether that was meant'], ['asks whether that was meant']],
+    [
+      { direction: 'to-target', onRowDeleted: 'delete-lead' },
+      ['writes the row again'],
+      ['writes the row again'],
+    ],
+    [{ direction: 'to-leads' }, [], []],
+  ])('%j: what is said of it is what comes', (choices, same, changed) => {
+    expect([said(known, choices), said(edited, choices)]).toEqual([same, changed]);
+  });
+
+  test('that was missed by a scan which is no proof is written again at once', () => {
+    expect(said(known, {}, { rowAbsences: 0 })).toEqual(['row-deleted']);
+  });
+});

@@ -96,13 +96,14 @@ function planNewLead(
 }
 
 function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
-  const restored = () => planNewLead(state, lead, policy, 'row-deleted');
   // The row may be on the clipboard: written again at once, it would be there twice.
-  const mayReturn = state.provenFrom !== undefined && state.rowAbsences === 1;
-  if (mayReturn && policy.direction !== 'to-leads') return notYet(state, base, 'writes the row again');
+  const mayReturn =
+    state.provenFrom !== undefined && state.rowAbsences === 1 && policy.direction !== 'to-leads';
+  const restored = (reason = 'row-deleted') =>
+    mayReturn ? notYet(state, base, 'writes the row again') : planNewLead(state, lead, policy, reason);
   if (policy.onRowDeleted === 'ask' && policy.direction !== 'to-target')
     return planDeleteOfRow(state, base, lead, restored);
-  if (!sameRecord(lead, base, policy)) return planNewLead(state, lead, policy, 'row-deleted-but-lead-edited');
+  if (!sameRecord(lead, base, policy)) return restored('row-deleted-but-lead-edited');
   switch (policy.onRowDeleted) {
     case 'ignore':
       return [];
