@@ -1,36 +1,7 @@
-import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
-import type { FilePlace } from '../../src/targets/file/file-place.ts';
-import { webDavPlace } from '../../src/targets/webdav/webdav-file.ts';
-import { startDavServer } from '../support/dav-server.ts';
-import { type CsvHarness, makeCsvHarness } from './csv-harness.ts';
-import type { LocalHarness } from './target-harness.ts';
+import { makeCsvHarness } from './csv-harness.ts';
 import { describeEditedThere } from './target.ts';
-import { makeXlsxHarness, type XlsxHarness } from './xlsx-harness.ts';
-
-/** A file that leadsync reaches over WebDAV alone, and people in its folder. */
-async function served(
-  make: (placeOf: (path: string) => FilePlace) => Promise<CsvHarness | XlsxHarness>,
-): Promise<LocalHarness> {
-  let origin = '';
-  const harness = await make((path) =>
-    webDavPlace({
-      url: `${origin}/${basename(path)}`,
-      authorization: () => null,
-      folder: `${harness.folder}-copies`,
-    }),
-  );
-  const server = await startDavServer(harness.folder);
-  ({ origin } = server);
-  return {
-    ...harness,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await rm(`${harness.folder}-copies`, { recursive: true, force: true });
-      await harness[Symbol.asyncDispose]();
-    },
-  };
-}
+import { served } from './webdav-harness.ts';
+import { makeXlsxHarness } from './xlsx-harness.ts';
 
 describeEditedThere('csv over WebDAV', () => served(makeCsvHarness));
 describeEditedThere('xlsx over WebDAV', () =>

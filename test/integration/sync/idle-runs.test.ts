@@ -1,8 +1,4 @@
 import { statSync, utimesSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
-import { parse } from 'csv-parse/sync';
-import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
@@ -10,18 +6,15 @@ import type { Target } from '../../../src/ports/target.ts';
 import type { Run, RunMode } from '../../../src/store/runs.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
-import { createCsvTarget } from '../../../src/targets/csv/csv-target.ts';
-import type { FilePlace } from '../../../src/targets/file/file-place.ts';
-import { webDavPlace } from '../../../src/targets/webdav/webdav-file.ts';
 import { makeCsvHarness } from '../../contract/csv-harness.ts';
 import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts';
 import { makeHubSpotHarness } from '../../contract/hubspot-harness.ts';
-import { msGraphHarness } from '../../contract/msgraph-harness.ts';
+import { makeMsGraphHarness } from '../../contract/msgraph-harness.ts';
 import { makePostgresTableHarness } from '../../contract/postgres-table-harness.ts';
 import type { Table, TargetHarness } from '../../contract/target-harness.ts';
+import { served } from '../../contract/webdav-harness.ts';
 import { makeXlsxHarness } from '../../contract/xlsx-harness.ts';
 import type { WorkerApp } from '../../../src/worker/open-worker.ts';
-import { startDavServer } from '../../support/dav-server.ts';
 import { madeOf, withoutMemory } from '../../support/made-of-run.ts';
 import { connectionName, Workspace } from '../../support/workspace.ts';
 
@@ -53,44 +46,11 @@ interface Kind extends TargetHarness {
   refuse?(): void;
 }
 
-const served = async (): Promise<Kind> => {
-  let origin = '';
-  const placeOf = (path: string): FilePlace =>
-    webDavPlace({
-      url: `${origin}/${basename(path)}`,
-      authorization: () => null,
-      folder: `${harness.folder}-copies`,
-    });
-  const harness = await makeCsvHarness(placeOf);
-  const server = await startDavServer(harness.folder);
-  ({ origin } = server);
-  return {
-    ...harness,
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await rm(`${harness.folder}-copies`, { recursive: true, force: true });
-      await harness[Symbol.asyncDispose]();
-    },
-  };
-};
-
 const kinds: Readonly<Record<string, (clock: Clock) => Promise<Kind>>> = {
   'a CSV file': () => makeCsvHarness(),
   'a workbook': () => makeXlsxHarness(),
-  'a file on a WebDAV server': served,
-  'a file in Microsoft 365': async () => {
-    const harness = await msGraphHarness('leads.csv');
-    return {
-      target: (options = {}) =>
-        createCsvTarget(harness.place(), { fields: [], idColumn: 'Lead ID', timeZone: 'UTC', ...options }),
-      show: async () => parse((await harness.show()) ?? '', { bom: true }),
-      edit: async (change) =>
-        harness.save(
-          stringify(change(parse((await harness.show()) ?? '', { bom: true })).map((row) => Array.from(row))),
-        ),
-      [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
-    };
-  },
+  'a file on a WebDAV server': () => served(makeCsvHarness),
+  'a file in Microsoft 365': () => makeMsGraphHarness(),
   'a Postgres table': async () => ({
     ...(await makePostgresTableHarness()),
     config: { type: 'postgres-table' },
