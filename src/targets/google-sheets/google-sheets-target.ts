@@ -11,7 +11,7 @@ import type {
   TargetSnapshot,
 } from '../../ports/target.ts';
 import { ownedColumns } from '../shared/columns.ts';
-import { isSettled } from '../shared/settled.ts';
+import { isSettled } from '../shared/content-tag.ts';
 import { rowBatches } from '../shared/row-content.ts';
 import { type GoogleSheetsOptions, SheetsApi, type SheetsTab } from './sheets-api.ts';
 import { type Found, hasFormulas, type TabSnapshot, takeTabSnapshot } from './tab-snapshot.ts';

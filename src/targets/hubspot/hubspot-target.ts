@@ -5,7 +5,7 @@ import { isUuid } from '../../core/lead/uuid.ts';
 import { goneFault } from '../shared/gone-fault.ts';
 import type { MergedPlace } from '../../core/lead/table-pieces.ts';
 import type { ContentTag, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
-import { isSettled } from '../shared/settled.ts';
+import { isSettled, tagUnlessFailed } from '../shared/content-tag.ts';
 import { rowBatches } from '../shared/row-content.ts';
 import { isForLoose, type Verdict } from '../shared/row-changes.ts';
 import { batchesOf, BatchSender, type InputResult, type PlannedInput } from './batch-sender.ts';
@@ -113,23 +113,19 @@ class CompaniesTarget implements HubSpotTarget {
   }
 
   /** The companies as a search counts and sorts them, and the properties. Null where HubSpot calculates a property at any time. */
-  async contentTag(signal: AbortSignal): Promise<ContentTag | null> {
+  contentTag(signal: AbortSignal): Promise<ContentTag | null> {
     const api = new HubSpotApi(this.#http, signal);
     this.#table = null;
     this.#bin = null;
     this.#sender.forget();
-    try {
+    return tagUnlessFailed(async () => {
       const table = locateProperties(await api.properties(), this.#options);
       const used = table?.wanted.flatMap((name) => table.properties.get(name) ?? []) ?? [];
       if (table === null || used.some(({ calculated }) => calculated === true)) return null;
       const last = await api.lastChange();
       if (last === null || !isSettled(last.changedAt, this.#options.clock)) return null;
       return { contentTag: JSON.stringify([last, used]), from: 'late' };
-    } catch (error) {
-      // Reading the companies reports what is wrong.
-      if (error instanceof LeadsyncError && !signal.aborted) return null;
-      throw error;
-    }
+    }, signal);
   }
 
   async authors(...[cells, signal]: Parameters<NonNullable<Target['authors']>>): Promise<(Author | null)[]> {

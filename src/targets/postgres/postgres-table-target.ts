@@ -1,3 +1,4 @@
+import { tagUnlessFailed } from '../shared/content-tag.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import pg from 'pg';
 import type { Secret } from '../../config/secret.ts';
@@ -140,7 +141,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
 
     isLeft: ({ id }, signal) => transaction(signal, (ask) => isTableLeft(ask, id)),
 
-    async contentTag(signal) {
+    contentTag(signal) {
       const tagOf = async (ask: Ask): Promise<ContentTag | null> => {
         const found = await describe(ask, table, options);
         if (found === null) return null;
@@ -153,13 +154,7 @@ export function createPostgresTableTarget(options: PostgresTableOptions): Target
         const contentTag = JSON.stringify([content, read, await readTableMark(ask, table)]);
         return { contentTag, from: 'content' };
       };
-      try {
-        return await transaction(signal, tagOf);
-      } catch (error) {
-        // Reading the rows reports what is wrong.
-        if (error instanceof LeadsyncError && !signal.aborted) return null;
-        throw error;
-      }
+      return tagUnlessFailed(() => transaction(signal, tagOf), signal);
     },
 
     open: ({ create, newFields = [], wasFilled = false }, signal) =>
