@@ -152,7 +152,7 @@ export class CalDavHttp implements AsyncDisposable {
 
   async #authorization(signal: AbortSignal): Promise<string> {
     const login = this.#login;
-    if ('password' in login)
+    if (!('authorize' in login))
       return `Basic ${Buffer.from(`${login.username}:${login.password.reveal()}`).toString('base64')}`;
     try {
       return `Bearer ${(await login.authorize(signal)).token}`;
@@ -182,9 +182,9 @@ export class CalDavHttp implements AsyncDisposable {
         .map((offer) => visibleText(offer.split(/[\s,]/)[0] ?? '', 20))
         .join(', ');
       const location = shownAddress(header('location'), this.#url);
-      const isToken = 'forget' in this.#login;
-      if ('forget' in this.#login && status === 401) this.#login.forget();
-      const refusal = { status, isToken, place: this.place, location, offers };
+      const account = 'authorize' in this.#login ? this.#login : null;
+      if (status === 401) account?.forget();
+      const refusal = { status, isToken: account !== null, place: this.place, location, offers };
       const [code, says, options] = faultRow(faults, refusal);
       const wait = waitMs !== null && { retryAfterMs: waitMs };
       return new LeadsyncError(code, says, { ...options, retry: 'later', ...wait });

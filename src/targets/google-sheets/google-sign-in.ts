@@ -32,7 +32,8 @@ export function parseOAuthClient(json: unknown, path: string): z.infer<typeof cl
 
 /**
  * Lets a person sign in at Google in their browser, which comes back to a port of this machine (RFC 8252, with PKCE), and writes what
- * they granted to `out`, readable by its owner alone; in place of an earlier sign-in with this client, of no other file. `show` gets the address to open. Throws `target.unauthenticated`,
+ * they granted to `out`, readable by its owner alone; in place of an earlier sign-in with this client, of no other file.
+ * `show` gets the address to open. Throws `target.unauthenticated`,
  * faults of a `token` request, `usage.file-exists`, and the signal's reason.
  */
 export async function signInAtGoogle(
@@ -119,10 +120,9 @@ export async function signInAtGoogle(
 /** Throws `usage.file-exists` for a file that is no sign-in with this client. */
 async function refuseOther(path: string, client: string): Promise<void> {
   const earlier = z.object({ type: z.literal('authorized_user'), client_id: z.literal(client) });
-  const there = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return null;
-    return '';
-  });
+  const there = await readFile(path, 'utf8').catch((error: unknown) =>
+    codeOf(error) === 'ENOENT' ? null : '',
+  );
   if (there === null || earlier.safeParse(parseJson(there)).success) return;
   throw new LeadsyncError('usage.file-exists', `${path} is there, and no sign-in with this client`, {
     help: 'Move it, then run the command again.',
