@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
-import { plainId } from './tokens.ts';
+import { plainId, idOf } from './tokens.ts';
 import type { World } from './world.ts';
 
 /** Leads of its own. */
@@ -46,8 +46,7 @@ export class Branch {
 
   #cut(leadId: string): Record<string, string> | null {
     const [headings = [], ...records] = this.#grid();
-    const isIt = (record: readonly string[]): boolean =>
-      plainId(record[headings.indexOf('Lead ID')] ?? '') === plainId(leadId);
+    const isIt = (record: readonly string[]): boolean => idOf(record, headings) === plainId(leadId);
     const record = records.find(isIt);
     if (record === undefined) return null;
     this.#write([headings, ...records.filter((one) => !isIt(one))]);

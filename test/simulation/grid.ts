@@ -2,7 +2,7 @@ import type { Random } from '../../src/demo/random.ts';
 import type { Sandbox } from '../../src/demo/sandbox.ts';
 import { pauseHeading } from './paused-rows.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, fieldNames, plainId } from './tokens.ts';
+import { columns, entityOf, fieldNames, idOf, plainId } from './tokens.ts';
 
 type Row = readonly string[];
 
@@ -23,7 +23,7 @@ export function removeRepeated(headings: Row, records: string[][]): readonly Row
   const kept = records.filter((record) => {
     // As the report of rows apart from the table advises.
     if (record.every((cell) => cell === '')) return false;
-    const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
+    const id = idOf(record, headings);
     if (id !== '' && seen.has(id)) repeated.push(record);
     const isKept = id === '' || !seen.has(id);
     seen.add(id);
@@ -38,7 +38,7 @@ export function removeRepeated(headings: Row, records: string[][]): readonly Row
  * rows is put back: nobody can tell for which of them something is typed there, and it stays in the row.
  */
 export function isOfTwo(record: Row, headings: Row, sandbox: Sandbox): boolean {
-  const id = plainId(record[headings.indexOf('Lead ID')] ?? '');
+  const id = idOf(record, headings);
   const lead = sandbox.leads.list().find((one) => plainId(one.id) === id);
   const entity = entityOf(record[headings.indexOf('Company')] ?? '');
   return lead !== undefined && entity !== null && entityOf(lead.companyName) !== entity;

@@ -5,7 +5,7 @@ import type { Edit } from './edit.ts';
 import type { Branch } from './branch.ts';
 import { isTicked, pauseHeading } from './paused-rows.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, type Field, fieldNames, plainId, shown } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, shown, idOf } from './tokens.ts';
 
 /** A cell that does not show what it did. */
 interface LostCell {
@@ -310,9 +310,7 @@ export class Mishaps {
       return;
     }
     const [headings = [], ...records] = (await this.#table.grid()) ?? [];
-    const own = records.find(
-      (record) => plainId(record[headings.indexOf('Lead ID')] ?? '') === plainId(leadId),
-    );
+    const own = records.find((record) => idOf(record, headings) === plainId(leadId));
     const record = own ?? headings.map(() => '');
     for (const [column, heading] of headings.entries())
       if (own === undefined ? heading !== 'Status' : typed.includes(heading))

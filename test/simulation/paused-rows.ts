@@ -1,6 +1,6 @@
 import type { Random } from '../../src/demo/random.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, fieldNames, plainId, shown } from './tokens.ts';
+import { columns, entityOf, fieldNames, plainId, shown, idOf } from './tokens.ts';
 import type { World } from './world.ts';
 
 export const pauseHeading = 'Pause';
@@ -65,10 +65,10 @@ export class PausedRows {
     [headings = [], ...before]: readonly (readonly string[])[],
     now: readonly (readonly string[])[],
   ): void {
-    const idOf = (record: readonly string[]): string => plainId(record[headings.indexOf('Lead ID')] ?? '');
     const [was, is] = [before, now.slice(1)].map((records) => {
       const rows = new Map<string, readonly string[]>();
-      for (const record of records) if (!rows.has(idOf(record))) rows.set(idOf(record), record);
+      for (const record of records)
+        if (!rows.has(idOf(record, headings))) rows.set(idOf(record, headings), record);
       return rows;
     });
     const at = headings.indexOf(pauseHeading);
@@ -139,7 +139,7 @@ export class PausedRows {
     const [headings = [], ...records] = (await this.#world.table.grid()) ?? [];
     this.isAny = records.some((record) => isTicked(record[headings.indexOf(pauseHeading)]));
     return [...this.#rows].flatMap(([id, { cells, since }]) => {
-      const record = records.find((one) => plainId(one[headings.indexOf('Lead ID')] ?? '') === id);
+      const record = records.find((one) => idOf(one, headings) === id);
       if (record === undefined) return [`the paused row of ${id} is gone`];
       const now = cellsOf(headings, record);
       const written = [...cells].flatMap(([heading, text]) =>

@@ -7,7 +7,7 @@ import * as grid from './grid.ts';
 import { Mishaps } from './mishaps.ts';
 import { isTicked, pauseHeading, type PausedRows } from './paused-rows.ts';
 import type { Table } from './table.ts';
-import { columns, entityOf, type Field, fieldNames, plainId, tokensOf } from './tokens.ts';
+import { columns, entityOf, type Field, fieldNames, plainId, tokensOf, idOf } from './tokens.ts';
 import { type Side, Words } from './words.ts';
 
 /** Everybody who works on either side, and a book of what they did. */
@@ -282,8 +282,8 @@ export class People {
         return;
       const cell = (heading: string) => record[headings.indexOf(heading)] ?? '';
       if (cell('Lead ID') === '' || entityOf(cell('Company')) === null) return;
-      const idOf = (row: readonly string[]) => plainId(row[headings.indexOf('Lead ID')] ?? '');
-      if (records.some((other) => other !== record && idOf(other) === idOf(record))) return;
+      if (records.some((other) => other !== record && idOf(other, headings) === idOf(record, headings)))
+        return;
       records.splice(at, 1);
       this.#clipboard = { headings, record };
       this.#trace(`cut ${JSON.stringify(record)}`);
@@ -295,10 +295,9 @@ export class People {
     if (cut === null) return;
     await this.#changeGrid((headings, records) => {
       const pasted = headings.map((heading) => cut.record[cut.headings.indexOf(heading)] ?? '');
-      const idOf = (row: readonly string[]) => plainId(row[headings.indexOf('Lead ID')] ?? '');
-      const id = idOf(pasted);
+      const id = idOf(pasted, headings);
       const entity = entityOf(pasted[headings.indexOf('Company')] ?? '') ?? '';
-      if (records.some((record) => idOf(record) === id))
+      if (records.some((record) => idOf(record, headings) === id))
         this.faults.push(`${id} was written again while its row was on the clipboard`);
       if (
         !this.deletedLeads.has(entity) &&

@@ -46,3 +46,8 @@ export function shown(field: Field, value: string | null | undefined): string {
   const text = (value ?? '').replace(/^'(?=\s*[=+@-])/, '').trim();
   return field === 'nextFollowUpAt' && text !== '' ? (readInstant(text, 'UTC') ?? text) : text;
 }
+
+/** The id of a record as leadsync compares it; empty: none. */
+export function idOf(record: readonly string[], headings: readonly string[]): string {
+  return plainId(record[headings.indexOf('Lead ID')] ?? '');
+}
