@@ -68,6 +68,11 @@ export function nextRun(pattern: string, timeZone: string, now: number): number 
   return gapAt(pattern, timeZone, Math.floor(now) + 1).next;
 }
 
+/** Whether a schedule is next due when its pattern says so. */
+export function isOnTime({ pattern, timeZone, nextRunAt }: Timing & { readonly nextRunAt: number }): boolean {
+  return nextRun(pattern, timeZone, nextRunAt - 1) === nextRunAt;
+}
+
 /**
  * When a cron pattern is due after `from` (epoch ms), in order. A local time that the clocks skip is due by as much later; one
  * that they repeat is due once, except in an hourly pattern. cron-parser itself skips nights, or throws, in zones whose clocks

@@ -9,7 +9,7 @@ import {
   pausedSince,
   type Schedule,
 } from '../store/connections.ts';
-import { lastDue, nextRun } from '../queue/due-times.ts';
+import { isOnTime, lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
 import { repeat } from '../lib/repeat.ts';
 import { leaseHolder } from '../store/leases.ts';
@@ -72,7 +72,10 @@ function tellOther({ connection: { name, sync }, log }: SyncContext, agreed: Agr
   );
 }
 
-/** Gives the queues their schedules. `isLook`: those that are not there, are not as agreed, or have no next job. */
+/**
+ * Gives the queues their schedules. `isLook`: those that are not there, are not as agreed, or have no next job. Postgres may
+ * keep the next time of the schedule before: where a run began in the moment in which it was changed.
+ */
 async function setSchedules(app: App, agreed: Agreed, isLook: boolean): Promise<void> {
   const queues = await app.queues();
   for (const [queueName, wanted] of Map.groupBy(schedules(app, agreed), ({ queue }) => queue)) {
@@ -81,9 +84,11 @@ async function setSchedules(app: App, agreed: Agreed, isLook: boolean): Promise<
     // The next job of each is there at any time: it is made when the one before begins.
     const { waiting, active, delayed } = await queue.counts();
     const isWhole = isLook && waiting + active + delayed >= wanted.length;
-    for (const { name, pattern, timeZone, job, payload } of wanted)
-      if (!isWhole || !isSameTiming({ pattern, timeZone }, known.get(name)))
+    for (const { name, pattern, timeZone, job, payload } of wanted) {
+      const there = known.get(name);
+      if (!isWhole || there === undefined || !isSameTiming({ pattern, timeZone }, there) || !isOnTime(there))
         await queue.schedule(name, pattern, timeZone, job, payload);
+    }
   }
 }
 

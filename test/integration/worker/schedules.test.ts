@@ -67,3 +67,23 @@ test('a sync that was missed before its time was moved runs at the deploy', asyn
   await startWorker(workspace);
   await until('it has run', async () => (await lastRuns(workspace)).length === 2);
 });
+
+test('a schedule that was changed as a run of the one before began, which moved it back, is as it should be within a minute', async () => {
+  await using workspace = await Workspace.open({ connection: { sync: yearly } });
+  await workspace.sync();
+  const { process } = await startWorker(workspace, { NODE_OPTIONS: jumpingClock });
+  await using app = await workspace.openApp();
+  const queue = (await app.queues()).queue(syncQueue);
+  const nextRunAt = async (): Promise<number | undefined> => (await queue.schedules()).get('main')?.nextRunAt;
+  const right = await nextRunAt();
+  // What a worker that takes up a run does, here with a moment of the schedule before: it had read that one.
+  await workspace.database.pool.query(
+    `select bullmq.update_job_scheduler_next_millis(queue, scheduler_id, $1, '{}', opts, 0, id)
+       from bullmq.job where scheduler_id = 'main'`,
+    [Date.now() + 1_000_000_000],
+  );
+  expect(await nextRunAt()).not.toBe(right);
+  process.child.kill('SIGUSR2');
+  await until('it is next due as it should be', async () => (await nextRunAt()) === right);
+  expect((await queue.counts()).delayed).toBe(1);
+});
