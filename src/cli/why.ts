@@ -112,7 +112,9 @@ function json({ record, company, deletions, joins, decisions, held, fields, ...s
     deletions: deletions.map(inRun),
     ...(joins.length > 0 && { matched: joins.map(inRun) }),
     ...(decisions.length > 0 && {
-      decisions: decisions.map(({ at, by, choice }) => ({ at, by, choice })),
+      decisions: decisions.map(({ at, by, choice, dropped }) => {
+        return { at, by, choice, ...(dropped !== null && { dropped }) };
+      }),
     }),
     held: held.map(({ id, code, message, since }) => ({ id: String(id), code, message, since })),
     fields: Object.fromEntries(fields.map((one) => [one.field, fieldJson(one)])),
@@ -236,7 +238,7 @@ function describeConflict(item: Conflict, mappings: readonly FieldMapping[]): st
   return `held (${item.id}) since ${toSecond(item.since)}: ${values}${short(item.message, 300)} [${item.code}]${author && `; ${author}`}${decided || help}`;
 }
 
-function describeDecision({ at, by, choice, field, lead, row }: Decision): string {
+function describeDecision({ at, by, choice, field, lead, row, dropped }: Decision): string {
   const isEdit = choice === 'requested' || choice === 'given-up';
   const values = `lead ${showShort(lead)} | ${isEdit ? 'requested' : 'row'} ${showShort(row)}`;
   const what =
@@ -245,7 +247,7 @@ function describeDecision({ at, by, choice, field, lead, row }: Decision): strin
       : isEdit
         ? `that ${choiceWords[choice]} (${values})`
         : `for the ${choice === 'lead' ? "lead's" : "row's"} value (${values})`;
-  return `${toSecond(at)}: ${by} decided ${what}`;
+  return `${toSecond(at)}: ${by} decided ${what}${dropped === null ? '' : `; not carried out: ${dropped}`}`;
 }
 
 function describeWrite(write: FieldWrite): readonly string[] {

@@ -2,7 +2,12 @@ import { type ActionKind, plannedAction } from '../core/merge/action.ts';
 import type { Author, ShownCell } from '../core/lead/author.ts';
 import { type Cell, plainCell } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { type DeleteAnswer, deleteQuestions, isDeleteQuestion } from '../core/merge/answers.ts';
+import {
+  type DeleteAnswer,
+  deleteQuestions,
+  isDeleteQuestion,
+  kindsOfAnswer,
+} from '../core/merge/answers.ts';
 import type { HeldRecords } from '../core/merge/difference.ts';
 import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
 import { openActions, recordOutcomes } from './actions.ts';
@@ -23,6 +28,8 @@ export interface Decision {
   readonly by: string;
   /** ISO instant. */
   readonly at: string;
+  /** Why it was not carried out; null: it was, it waits, or it was another one. */
+  readonly dropped: string | null;
 }
 
 /** Who took a decision, and when (ISO instant). */
@@ -52,7 +59,7 @@ export function listDecisions(
 ): Promise<readonly Decision[]> {
   return rowsOf(
     db,
-    `select lead_id as "leadId", field, resolution as choice, lead_value as lead, row_value as row, decided_by as by, ${isoAt} as at
+    `select lead_id as "leadId", field, resolution as choice, lead_value as lead, row_value as row, decided_by as by, ${isoAt} as at, message as dropped
      from held where kind = 'decision' and connection = $1 and ($2::text is null or lead_id = $2) order by id desc limit $3`,
     [connection, leadId, limit],
   );
@@ -316,6 +323,42 @@ export const isEditHeld = `state in ('conflict', 'failed')`;
 
 /** SQL: what a sync holds, and requested edits that the lead did not fit. */
 export const heldItems = `held h where (kind = 'conflict' or kind = 'edit' and ${isEditHeld})`;
+
+/** The decisions on deletes that this round's plan does not carry out: it releases them, or asks anew. */
+export function droppedDecisions(
+  db: Queryable,
+  run: RunRef & RoundRef,
+): Promise<
+  readonly {
+    readonly leadId: string;
+    readonly code: string;
+    readonly choice: DeleteAnswer;
+    readonly by: string;
+  }[]
+> {
+  return rowsOf(
+    db,
+    `select lead_id as "leadId", code, resolution as choice, decided_by as by from held h
+     where kind = 'conflict' and connection = $1 and ${isDelete} and resolution is not null and not exists (
+       select from actions a where a.run_id = $2 and a.round = $3 and a.lead_id = h.lead_id and a.state <> 'left-out'
+         and a.kind in (select json_array_elements_text($4::json->h.resolution))) order by id`,
+    [run.connection, run.id, run.round, JSON.stringify(kindsOfAnswer)],
+  );
+}
+
+/** Remembers with a lead's last decision why it was not carried out. */
+export async function noteDropped(
+  db: Queryable,
+  { connection }: Pick<RunRef, 'connection'>,
+  leadId: string,
+  why: string,
+): Promise<void> {
+  await db.query(
+    `update held set message = $3 where id = (
+       select max(id) from held where kind = 'decision' and connection = $1 and lead_id = $2 and field = '')`,
+    [connection, leadId, why],
+  );
+}
 
 /** What is held, oldest first; of `lastRun` alone when it is given. */
 export function listConflicts(

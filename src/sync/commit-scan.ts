@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { adoptScan, makeKeptMoves, moveBaselines, noteOutside, notePaused } from '../store/baselines.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { recordPlannedConflicts } from '../store/conflicts.ts';
+import { droppedDecisions, noteDropped, recordPlannedConflicts } from '../store/conflicts.ts';
 import { changeIntents } from '../store/intents.ts';
 import { rememberColumns } from '../store/place-notes.ts';
 import { saveUndone, storeMatches } from '../store/held.ts';
@@ -9,6 +9,9 @@ import { enterPlace } from '../store/places.ts';
 import { saveRefused } from '../store/refused-creates.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';
+import { choiceWords } from '../review/decide-held.ts';
+import { deleteQuestions } from '../core/merge/answers.ts';
+import type { Problem } from '../lib/errors.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
 import { acceptCopy } from './table-mark.ts';
 
@@ -49,6 +52,7 @@ export async function commitScan(
   await saveRefused(db, run.connection, refused);
   if (matches.lines !== null)
     await storeMatches(db, run.connection, matches.lines, scanWeight(context, run) < 1);
+  const dropped = await dropDecisions(db, run, scan);
   await recordPlannedConflicts(db, run, scan);
   const { linked, waiting } = tally.finish(creates.actions);
   const counts = {
@@ -57,5 +61,24 @@ export async function commitScan(
     leftAlone: tally.leftAlone,
     waiting,
   };
-  return { run: await updateRun(db, run.id, { ...next, ...counts }), newPairs };
+  const problems = [...(next.problems ?? []), ...dropped];
+  return { run: await updateRun(db, run.id, { ...next, ...counts, problems }), newPairs };
+}
+
+/** Says which decisions on deletes do not fit any more. */
+async function dropDecisions(db: pg.PoolClient, run: Run, scan: LiveScan): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  for (const { leadId, code, choice, by } of await droppedDecisions(db, run)) {
+    const [gone, left] = code === deleteQuestions.row ? ['row', 'lead'] : ['lead', 'row'];
+    const isBack = gone === 'row' ? scan.hasRow(leadId) : scan.hasLead(leadId);
+    const why = scan.isPaused(leadId)
+      ? 'the row is paused'
+      : isBack
+        ? `the ${gone} is there again`
+        : `the ${left} or a setting has changed since, or there is a doubt now`;
+    await noteDropped(db, run, leadId, why);
+    const message = `${by} decided that ${choiceWords[choice]}: that was not carried out, and does not count any more, because ${why}`;
+    problems.push({ code: 'decision.dropped', message, leadId });
+  }
+  return problems;
 }

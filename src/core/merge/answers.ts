@@ -1,3 +1,5 @@
+import type { ActionKind } from './action.ts';
+
 /** The answers that a person gives to what waits, each with what it says. */
 export const answers = {
   lead: "the lead's value is right (of a record: a row is made of it)",
@@ -16,6 +18,12 @@ export const deleteQuestions = { row: 'row.deleted', lead: 'lead.deleted' } as c
 
 /** The answers to such a question. */
 export type DeleteAnswer = 'restore' | 'deleted';
+
+/** What carries them out. */
+export const kindsOfAnswer: Readonly<Record<DeleteAnswer, readonly ActionKind[]>> = {
+  restore: ['create-row', 'unlink'],
+  deleted: ['delete-lead', 'remove-row', 'forget'],
+};
 
 export function isDeleteQuestion(code: string): boolean {
   return Object.values<string>(deleteQuestions).includes(code);

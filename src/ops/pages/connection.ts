@@ -127,12 +127,14 @@ ${list(items)}`;
 
 /** What was decided. `columns`: headings by field. */
 function decisionWords(
-  { field, choice, lead, row }: Decision,
+  { field, choice, lead, row, dropped }: Decision,
   columns: ReadonlyMap<string, string>,
   timeZone: string,
 ): Html | string {
   const shown = (cell: Decision['lead']): Html => shownValue(cell, timeZone);
-  if (field === '') return choiceWords[choice];
+  const words =
+    dropped === null ? choiceWords[choice] : `${choiceWords[choice]} (not carried out: ${dropped})`;
+  if (field === '') return words;
   if (choice === 'requested' || choice === 'given-up')
     return html`${columns.get(field) ?? field}: ${choiceWords[choice]}, ${shown(row)} in place of ${shown(lead)}`;
   const side = choice === 'lead' ? 'lead' : 'target';

@@ -329,7 +329,7 @@ create table held (
   -- Empty: the whole record.
   field text not null default '',
   row_number bigint,
-  -- Of an edit: why it is held, or open still.
+  -- Of an edit: why it is held, or open still. Of a decision the message: why it was not carried out.
   code text,
   message text,
   -- As the run showed it: what is held may be no pair.

@@ -236,6 +236,7 @@ export const ofEdits: readonly Family[] = [
         'The sides differ, and leadsync does not know why.',
         'Please report it with the log.',
       ],
+      'decision.dropped': ['A decision on a delete no longer fit.', 'What still waits is asked again.'],
       'place.conflict-copies': [
         'A conflict copy lies beside the table.',
         'Take over what is missing; delete it.',

@@ -51,7 +51,11 @@ test('a delete that is asked about is listed with both records, and settled by t
   expect((await workspace.cli('resolve', other.id, '--use', 'restore')).stdout).toContain(
     'the lead is made again of the row',
   );
-  expect(await workspace.sync()).toMatchObject({ deleted: { leads: 1, rows: 0 }, updated: { rows: 1 } });
+  expect(await workspace.sync()).toMatchObject({
+    deleted: { leads: 1, rows: 0 },
+    updated: { rows: 1 },
+    problems: [],
+  });
   expect(await workspace.sync()).toMatchObject({ created: { leads: 1, rows: 0 }, deleted: { rows: 0 } });
   const names = workspace.sandbox.leads.list().map(({ companyName }) => companyName);
   expect(names).not.toContain(rowless.companyName);
@@ -82,4 +86,28 @@ test('the status page shows both records with a button for each answer', async (
   expect((await site.ask('/conflicts')).body).toContain('what was deleted is written again');
   expect(await site.workspace.sync()).toMatchObject({ created: { leads: 0, rows: 1 } });
   expect(site.workspace.sheet.rows().map((row) => row['Lead ID'])).toContain(rowless.id);
+});
+
+test('a decision that no longer fits is told, and not carried out', async () => {
+  const { site, rowless, leadless } = await scene();
+  await using _ = site;
+  const { workspace } = site;
+  const { sheet, sandbox } = workspace;
+  const { conflicts } = JSON.parse((await workspace.cli('conflicts', '--json')).stdout);
+  for (const item of conflicts as { id: string }[])
+    await workspace.cli('resolve', item.id, '--use', 'deleted');
+  const { id, companyName } = rowless;
+  sheet.add({ 'Lead ID': id, Company: companyName });
+  sheet.edit((row) => row['Lead ID'] === leadless.id, { City: 'Ulm' });
+  const report = await workspace.sync();
+  expect(report).toMatchObject({ deleted: { leads: 0, rows: 0 } });
+  const told = report.problems.filter(({ code }) => code === 'decision.dropped');
+  expect(told.toSorted((a) => (a.leadId === id ? -1 : 1))).toMatchObject([
+    { leadId: id, message: expect.stringMatching(/the other side is deleted as well.*row.*is there again/) },
+    { leadId: leadless.id, message: expect.stringMatching(/changed since/) },
+  ]);
+  expect(sandbox.leads.list().map((lead) => lead.companyName)).toContain(companyName);
+  const why = await workspace.cli('why', id);
+  expect(why.stdout).toMatch(/the other side is deleted as well; not carried out: .*is there again/);
+  expect((await workspace.sync()).problems.filter(({ code }) => code === 'decision.dropped')).toEqual([]);
 });
