@@ -110,7 +110,9 @@ async function describeRows(
   const unreadable =
     count === 0 ? '' : `; ${counted(count, 'cell')} cannot be read and will be held, such as ${first}`;
   const strange =
-    seen.words.size === 0 ? '' : `; held, since \`values\` lacks the word: ${describeWords(seen.words)}`;
+    seen.words.size === 0
+      ? ''
+      : `; held unless the service says the same, since \`values\` lacks the word: ${describeWords(seen.words)}`;
   return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}${strange}${hint}`;
 }
 

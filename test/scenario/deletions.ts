@@ -17,13 +17,13 @@ const editMeetsDelete = {
     problems: ['conflict.edit-meets-delete acme stage'],
   },
 } as const;
-const asked = (name: string, side: 'row' | 'lead') =>
+const asked = (name: string, side: 'row' | 'lead', ...before: readonly string[]) =>
   ({
     sync: {
       exit: 3,
       plan: [`hold ${name} (${side}.deleted)`],
       did: 'nothing',
-      problems: [`${side}.deleted ${name}`],
+      problems: [...before, `${side}.deleted ${name}`],
     },
   }) as const;
 const quiet = { sync: { exit: 0, plan: [], did: 'nothing' } } as const;
@@ -343,7 +343,7 @@ export const deletionScenarios: readonly Scenario[] = [
       asked('acme', 'row'),
       { resolve: 'acme.', use: 'deleted' },
       { lead: 'acme', set: { stage: 'won' } },
-      asked('acme', 'row'),
+      asked('acme', 'row', 'decision.dropped acme'),
       { resolve: 'acme.', use: 'deleted' },
       { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
     ],

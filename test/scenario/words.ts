@@ -213,4 +213,24 @@ export const wordScenarios: readonly Scenario[] = [
     ],
     end: { leads: [known(acme, 'qualified'), bolt], rows: [known(acmeRow, 'In Prüfung'), boltRow] },
   },
+  {
+    title: 'a word that both sides show and the map lacks is agreed on, and follows an edit of either side',
+    fields: stage(words),
+    given: {
+      leads: [known(acme, 'Muster'), known(bolt, 'Muster')],
+      rows: [known(acmeRow, 'Muster'), known(boltRow, 'Muster')],
+    },
+    steps: [
+      { sync: { exit: 0, plan: [], did: 'nothing' } },
+      { status: { acme: 'in step', bolt: 'in step' } },
+      { sync: { exit: 0, plan: [], did: 'nothing' } },
+      { lead: 'acme', set: { stage: 'won' } },
+      { row: 'bolt', set: { Stage: 'Neu' } },
+      { sync: { exit: 0, did: 'updated 1 leads 1 rows' } },
+    ],
+    end: {
+      leads: [known(acme, 'won'), known(bolt, 'new')],
+      rows: [known(acmeRow, 'Gewonnen'), known(boltRow, 'Neu')],
+    },
+  },
 ];

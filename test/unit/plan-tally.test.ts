@@ -11,7 +11,8 @@ const act = (kind: ActionKind, leadId: string | null = null, row: number | null 
 const [agree, hold] = [act('agree'), act('hold')];
 
 test.each<[string, Partial<Difference>, readonly PlannedAction[], boolean, object]>([
-  ['nothing to do', {}, [], false, { leftAlone: 1 }],
+  ['nothing to do', { row: { companyName: 'Bolt' } }, [], false, { leftAlone: 1 }],
+  ['nothing to do, for both say the same', {}, [], false, { equal: 1 }],
   ['nothing to do, of a lead without a row', { row: null }, [], false, { leftAlone: 1 }],
   ['nothing to do, of a row without a lead', { lead: null }, [], false, { leftAlone: 1 }],
   ['gone on both sides', { lead: null, row: null }, [], false, {}],

@@ -129,6 +129,21 @@ describe('decisions on words without a partner', () => {
     ]);
   });
 
+  test.each([
+    ['a word that both sides show is agreed on', 'won', 'lost', 'lost', 'agree'],
+    ['once agreed on there is nothing to do', 'lost', 'lost', 'lost', undefined],
+    ['an edit of the lead then travels', 'lost', 'new', 'lost', 'update-row'],
+    ['that of a row which somebody edited is held', 'won', 'new', 'lost', 'hold'],
+    ['two such words are held', 'lost', 'gone', 'lost', 'hold'],
+  ])('%s', (_, base, lead, cell, kind) => {
+    const state = pair({
+      base: { companyName: 'Acme', stage: base },
+      lead: { companyName: 'Acme', stage: leadWord(lead, words) },
+      row: { row: 2, cells: { companyName: 'Acme', stage: rowWord(cell, words) } },
+    });
+    expect(planPair(state, choices).map((action) => action.kind)).toEqual(kind === undefined ? [] : [kind]);
+  });
+
   test('a new lead gets its row without the word; a new row waits, unless the field does not travel', () => {
     const lead = { companyName: 'Acme', stage: unmapped('lost') };
     expect(planPair(pair({ lead }), choices)).toMatchObject([
@@ -161,7 +176,7 @@ describe('decisions on words without a partner', () => {
   });
 
   test('law: whatever both sides say, what is carried out leaves nothing to do but what is held', () => {
-    const said = fc.constantFrom('neu', ' NEU', 'Angebot', 'verloren', '', 'gewonnen');
+    const said = fc.constantFrom('neu', ' NEU', 'Angebot', 'verloren', 'lost', '', 'gewonnen');
     const stored = fc.constantFrom('new', 'New', 'proposal', 'lost', '', 'won');
     const known = fc.constantFrom('new', 'proposal', 'won', 'lost', null);
     fc.assert(

@@ -173,7 +173,7 @@ export function deleteAnswerOf(
   return null;
 }
 
-function isSameRecord(one: Cells, other: Cells): boolean {
+export function isSameRecord(one: Cells, other: Cells): boolean {
   const fields = Object.keys({ ...one, ...other });
   return fields.every((field) => sameCell(one[field] ?? null, other[field] ?? null));
 }

@@ -113,6 +113,13 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (isUnreadable(row)) {
     if (memo?.resolution === 'lead' && !isUnreadable(lead))
       return { kind: 'to-row', value: lead, rule: 'resolved' };
+    if (row.why === 'unmapped') {
+      // What both sides say needs no partner, nor does what they agreed on when the lead alone is edited.
+      const isAgreed = base !== undefined && sameCell(row.unreadable, base);
+      if (sameCell(lead, row)) return isAgreed ? same : { kind: 'agree', value: row.unreadable };
+      if (isAgreed && !isUnreadable(lead) && direction !== 'to-leads')
+        return { kind: 'to-row', value: lead, rule: 'lead-edited' };
+    }
     return hold(unreadCode('row', row));
   }
   if (isUnreadable(lead)) {

@@ -1,5 +1,5 @@
 import type { PlannedAction } from './action.ts';
-import { type Difference, type LooseRow, RecordTally, type Sight } from './difference.ts';
+import { type Difference, isSameRecord, type LooseRow, RecordTally, type Sight } from './difference.ts';
 import { missedCode } from './plan-held-rows.ts';
 
 /** Counts records that differ, or may differ, and have no action. */
@@ -24,7 +24,8 @@ export class PlanTally {
   see({ lead, row, isCopied }: Difference, actions: readonly PlannedAction[], isFound: boolean): void {
     if (isFound && lead !== null) this.#found += 1;
     if (isCopied || (lead === null && row === null)) return;
-    if (actions.length === 0) this.leftAlone += 1;
+    const isSame = lead !== null && row !== null && isSameRecord(lead, row);
+    if (actions.length === 0 && !isSame) this.leftAlone += 1;
     else if (actions.every(({ kind }) => kind === 'agree')) this.equal += 1;
   }
 
