@@ -130,6 +130,8 @@ export async function makePlan(
     new Set(released.map((cells) => hashContent(cells, fields))),
   );
   const first = (await isFirstSync(db, run)) ? new FirstLeadsTally(policy.fields) : null;
+  if (first !== null && sync.match === 'off')
+    for (const leadId of scan.leads()) first.seeLead(scan.lead(leadId) ?? {});
   const findings = {
     policy,
     creates,

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { Cells } from '../../src/core/lead/value.ts';
 import { explainFirstLeads, FirstLeadsTally } from '../../src/core/merge/first-leads.ts';
 
 const fields = [{ field: 'companyName' }, { field: 'city' }];
 
 /** A list from row 2 on: names, or a name and a city. */
-function look(list: readonly (string | readonly [string | null, string | null])[], mapped = fields) {
+function look(
+  list: readonly (string | readonly [string | null, string | null])[],
+  mapped = fields,
+  leads: readonly Cells[] = [],
+) {
   const tally = new FirstLeadsTally(mapped);
+  for (const cells of leads) tally.seeLead(cells);
   for (const [nth, one] of list.entries()) {
     const [companyName, city] = typeof one === 'string' ? [one, 'Bonn'] : one;
     tally.see(nth + 2, { companyName, city });
@@ -182,6 +188,27 @@ describe('what looks unusual', () => {
     const list = [['Acme', null]] as const;
     expect(look(list)?.odd.noCity?.count).toBe(1);
     expect(look(list, [{ field: 'companyName' }])?.odd).toEqual({});
+  });
+
+  test.each<[string, string | null, boolean]>([
+    ['Roth', 'Ulm', true],
+    ['ROTH gmbh', 'ulm', true],
+    ['Roth', null, true],
+    ['Beck', 'Bonn', true],
+    ['Roth', 'Bonn', false],
+    ['Rothe', 'Ulm', false],
+  ])('the company of a lead that is there: %s in %s: %s', (name, city, isKnown) => {
+    const found = look([[name, city]], fields, [
+      { companyName: 'Roth GmbH', city: 'Ulm' },
+      { companyName: 'Beck AG', city: null },
+      { companyName: null, city: 'Ulm' },
+    ]);
+    const { known } = found?.odd ?? {};
+    expect(known?.count ?? 0).toBe(Number(isKnown));
+    if (isKnown && name === 'Roth')
+      expect(found && explainFirstLeads(found, 0)).toContain(
+        '1 row shows the company of a lead that is there, and would be a second one: "Roth" (row 2, lead "Roth GmbH"). With `match: propose` you decide which are one.',
+      );
   });
 
   test('each kind is a line, what is no company first; three rows of it are named', () => {

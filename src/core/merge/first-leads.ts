@@ -10,11 +10,12 @@ interface NewRow {
 }
 
 /** What is unusual about new rows, in the order in which it is told. */
-type Oddity = 'noCity' | 'number' | 'total' | 'twin';
+type Oddity = 'noCity' | 'number' | 'total' | 'twin' | 'known';
 
-/** An unusual row; `first`: of a twin, the row above with the same company. */
+/** An unusual row; `first`: of a twin, the row above with the same company; `lead`: the name of the lead that has it. */
 interface OddRow extends NewRow {
   readonly first?: number;
+  readonly lead?: string;
 }
 
 /** The rows of which a first sync would make leads. */
@@ -37,6 +38,8 @@ const mostNames = 100_000;
 export class FirstLeadsTally {
   readonly #hasCity: boolean;
   readonly #names = new Names();
+  /** Names by company and city, and by company alone. */
+  readonly #leads = new Map<string, string>();
   #count = 0;
   #first: readonly NewRow[] = [];
   #last: readonly NewRow[] = [];
@@ -46,7 +49,19 @@ export class FirstLeadsTally {
     this.#hasCity = fields.some(({ field }) => field === 'city');
   }
 
+  /** A lead that is there, where nothing else compares rows with leads. */
+  seeLead(cells: Cells): void {
+    const [name, company, city] = companyOf(cells);
+    if (company === '' || this.#leads.size >= 2 * mostNames) return;
+    this.#leads.set(company, name).set(`${company}|${city}`, name);
+  }
+
   see(row: number, cells: Cells): void {
+    const [, company, city] = companyOf(cells);
+    const lead =
+      city === ''
+        ? this.#leads.get(company)
+        : (this.#leads.get(`${company}|${city}`) ?? this.#leads.get(`${company}|`));
     const one = { row, name: plainCell(cells['companyName'] ?? null) ?? '' };
     this.#count += 1;
     if (this.#first.length < shown) this.#first = [...this.#first, one];
@@ -56,6 +71,7 @@ export class FirstLeadsTally {
     else if (isTotal(one.name)) this.#note('total', one);
     const first = this.#names.see(row, cells);
     if (first !== null) this.#note('twin', { ...one, first });
+    if (lead !== undefined) this.#note('known', { ...one, lead });
   }
 
   /** Null: no lead would be made. */
@@ -71,6 +87,12 @@ export class FirstLeadsTally {
       [what]: { count: count + 1, rows: rows.length < shown ? [...rows, row] : rows },
     };
   }
+}
+
+/** The name of a record, and what its company and its city are compared by, the legal form aside. */
+function companyOf({ companyName = null, city = null }: Cells): readonly [string, string, string] {
+  const name = plainCell(companyName) ?? '';
+  return [name, normalForm(name, true).key, normalForm(plainCell(city) ?? '', false).key];
 }
 
 /** The companies of a list by name and city. An empty city is that of any company of the name. */
@@ -111,10 +133,12 @@ const oddities: Readonly<Record<Oddity, (rows: string, count: number) => string>
   total: (rows, count) =>
     `${counted(count, 'row looks', 'rows look')} like a total or a note, not a company: ${rows}`,
   twin: (rows, count) => `${counted(count, 'company stands', 'companies stand')} in the list twice: ${rows}`,
+  known: (rows, count) =>
+    `${counted(count, 'row shows', 'rows show')} the company of a lead that is there, and would be a second one: ${rows}. With \`match: propose\` you decide which are one`,
 };
 
 /** In what order they are told: what is no company first. */
-const told = ['total', 'number', 'twin', 'noCity'] as const satisfies readonly Oddity[];
+const told = ['total', 'number', 'known', 'twin', 'noCity'] as const satisfies readonly Oddity[];
 
 /**
  * Why a first sync asks, a line each. `held`: rows beside these of which no lead is made before somebody has decided, since
@@ -144,7 +168,10 @@ export function explainFirstLeads({ count, first, last, odd }: FirstLeads, held:
 
 const longest = 40;
 
-function nameRow({ row, name, first }: OddRow): string {
-  const cut = name.length > longest ? `${name.slice(0, longest).toWellFormed()}…` : name;
-  return `${JSON.stringify(cut)} (row ${row}${first === undefined ? '' : `, as row ${first}`})`;
+function nameRow({ row, name, first, lead }: OddRow): string {
+  const as = first === undefined ? '' : `, as row ${first}`;
+  return `${quoted(name)} (row ${row}${as}${lead === undefined ? '' : `, lead ${quoted(lead)}`})`;
 }
+
+const quoted = (name: string): string =>
+  JSON.stringify(name.length > longest ? `${name.slice(0, longest).toWellFormed()}…` : name);

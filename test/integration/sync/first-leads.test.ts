@@ -25,8 +25,11 @@ test('the first sync of a table would make leads of its rows: it stops and shows
   expect(sandbox.leads.list()).toHaveLength(2);
   expect(sheet.rows()).toHaveLength(2);
 
+  const acme = sandbox.leads.add({ companyName: 'ACME', city: 'Bonn' });
   const stopped = await workspace.cli('sync');
+  sandbox.leads.remove(acme.id);
   expect(stopped.code).toBe(4);
+  expect(stopped.stdout).toContain('"Acme GmbH" (row 2, lead "ACME")');
   expect(stopped.stdout).toMatch(
     /"Acme GmbH" \(row 2\)[^]*leadsync sync --connection main --allow first-leads\n/,
   );
