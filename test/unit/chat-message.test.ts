@@ -107,7 +107,7 @@ test('a digest shows as much as the chat takes, and counts the rest', async () =
     const text = composeDigestMessage(
       {
         feedUrl: null,
-        waiting: [],
+        waiting: Array.from({ length: 61 }, (_, n) => `Waiting ${n}`),
         decideUrl: null,
         overdue,
         today: [],
@@ -128,6 +128,7 @@ test('a digest shows as much as the chat takes, and counts the rest', async () =
     expect(text).toContain('321');
     expect(text).toContain(`and ${321 - shown} more`);
     expect(shown).toBeGreaterThan(5);
+    expect(text?.split('\n').slice(-2)).toEqual(['• Waiting 4', '• +56']);
   }
 });
 
