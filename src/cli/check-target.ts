@@ -29,9 +29,12 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
       return how ? `${rows}; ${how}` : rows;
     }),
   );
-  const { closed = [], unsuited = [], mayWrite } = seen.snapshot ?? {};
+  const { closed = [], unsuited = [], missing = [], mayWrite } = seen.snapshot ?? {};
   const fail = (what: string, error: LeadsyncError): void =>
     void lines.push(failed(`${connection.name}: ${what}`, error));
+  const missed = missing.map(({ message }) => message).join(' ');
+  if (missed !== '') fail('columns', new LeadsyncError('target.column-missing', missed));
+  if (!seen.hasStatus) fail('status column', noStatusColumn(context));
   for (const fault of idFaults(seen)) fail('ids', fault);
   lines.push(...(await checkPlace(context)), ...(await checkCopies(context)));
   if (mayWrite === null) lines.push(passed(`${connection.name}: access`, notTold));
@@ -39,6 +42,16 @@ export async function checkTarget(context: SyncContext, fix: boolean): Promise<C
   if (closed.length > 0) fail('columns', notWritable(closed, connection.target.type));
   if (unsuited.length > 0) fail('column types', new LeadsyncError('target.unsuited', unsuited.join(' ')));
   return lines;
+}
+
+function noStatusColumn({ target, connection }: SyncContext): LeadsyncError {
+  const isHubSpot = connection.target.type === 'hubspot';
+  const column = isHubSpot ? 'text property named' : 'single column headed';
+  const message = `${target.name} has no ${column} ${JSON.stringify(connection.target.statusColumn)}`;
+  const add = isHubSpot ? 'leadsync check --fix creates it' : 'Add it (statusColumn)';
+  return new LeadsyncError('target.column-missing', message, {
+    help: `${add}; until then no row shows its status.`,
+  });
 }
 
 /** Google reveals it only through Drive. */
@@ -76,7 +89,7 @@ async function describeRows(
       if (unreadableId !== undefined)
         seen.unreadableIds.see(`row ${row}: ${showCell({ unreadable: unreadableId })}`);
       else if (idClosed !== undefined) seen.closedIds.see(`row ${row}: ${idClosed}`);
-      seen.hasStatus &&= status !== null;
+      seen.hasStatus &&= status !== null || connection.target.statusColumn === undefined;
       for (const { field, column } of connection.fields) {
         const cell = cells[field];
         if (!isUnreadable(cell)) continue;
@@ -84,20 +97,6 @@ async function describeRows(
         else seen.unreadCells.see(`${item} ${row}, ${column}: ${cell.unreadable}`);
       }
     }
-  }
-  if (snapshot.missing.length > 0) {
-    const messages = snapshot.missing.map(({ message }) => message);
-    throw new LeadsyncError('target.column-missing', messages.join(' '));
-  }
-  const { statusColumn } = connection.target;
-  if (statusColumn !== undefined && !seen.hasStatus) {
-    const isHubSpot = connection.target.type === 'hubspot';
-    const column = isHubSpot ? 'text property named' : 'single column headed';
-    const message = `${target.name} has no ${column} ${JSON.stringify(statusColumn)}`;
-    const add = isHubSpot ? 'leadsync check --fix creates it' : 'Add it (statusColumn)';
-    throw new LeadsyncError('target.column-missing', message, {
-      help: `${add}; until then no row shows its status.`,
-    });
   }
   const zone = snapshot.timeZone;
   const dates = zone === undefined ? '' : `, dates in ${zone}`;
@@ -109,11 +108,12 @@ async function describeRows(
   const { count, first } = seen.unreadCells;
   const unreadable =
     count === 0 ? '' : `; ${counted(count, 'cell')} cannot be read and will be held, such as ${first}`;
+  const columns = snapshot.missing.length > 0 ? '' : ', all mapped columns exist or will be created';
   const strange =
     seen.words.size === 0
       ? ''
       : `; held unless the service says the same, since \`values\` lacks the word: ${describeWords(seen.words)}`;
-  return `${target.name}: ${counted(seen.rows, 'row')}, all mapped columns exist or will be created${dates}${others}${unreadable}${strange}${hint}`;
+  return `${target.name}: ${counted(seen.rows, 'row')}${columns}${dates}${others}${unreadable}${strange}${hint}`;
 }
 
 const wordsShown = 10;

@@ -28,7 +28,7 @@ test('names zone, dates that nobody understands, missing and protected columns',
   expect(await scene.checked('columns')).toBeUndefined();
   sheets.person.deleteColumns('Leads', 3);
   sheets.person.deleteColumns('Leads', 3);
-  const missing = await scene.checked('target');
+  const missing = await scene.checked('columns');
   expect(missing).toMatchObject({ ok: false, code: 'target.column-missing' });
   expect(missing?.message).toMatch(/City[^]*Region/);
   scene.expectNoSecret();

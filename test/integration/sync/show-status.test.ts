@@ -1,3 +1,4 @@
+import type { CheckLine } from '../../../src/cli/check-line.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { history } from '../../../src/store/history.ts';
@@ -65,4 +66,21 @@ test('check says when the column is not in the table', async () => {
   expect(await told()).not.toContain('"Sync"');
   workspace.sheet.write(workspace.sheet.grid().map((record) => record.slice(0, -1)));
   expect(await told()).toContain('no single column headed "Sync"');
+});
+
+test('check names all that is wrong: a missing column hides neither the status column nor cells', async () => {
+  await using workspace = await open();
+  await workspace.sync();
+  const { sheet } = workspace;
+  sheet.edit(({ Company }) => Company !== '', { 'Next follow-up': 'next Tuesday' });
+  const kept = (sheet.grid()[0] ?? []).map((heading) => heading !== 'City' && heading !== 'Sync');
+  sheet.write(sheet.grid().map((record) => record.filter((_, nth) => kept[nth])));
+  const { code, stdout } = await workspace.cli('check', '--json');
+  const { checks } = JSON.parse(stdout) as { checks: CheckLine[] };
+  expect(code).toBe(1);
+  expect(checks.filter(({ ok }) => !ok)).toMatchObject([
+    { name: 'main: columns', code: 'target.column-missing', message: expect.stringContaining('"City"') },
+    { name: 'main: status column', code: 'target.column-missing' },
+  ]);
+  expect(checks.find(({ name }) => name === 'main: target')?.message).toMatch(/cells? cannot be read/);
 });
