@@ -186,12 +186,18 @@ const connection = z.strictObject({
 /** A name becomes part of queue names, where `:` is not allowed. */
 export const connectionNamePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-const proxyAddress = z.string().refine((text) => {
-  const [address = '', bits, ...rest] = text.split('/');
-  if (rest.length > 0 || isIP(address) === 0) return false;
-  const most = isIP(address) === 6 ? 128 : 32;
-  return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most);
-}, 'must be an IP address, or a network such as 10.0.0.0/8');
+const proxyAddress = z
+  .string()
+  .refine((text) => {
+    const [address = '', bits, ...rest] = text.split('/');
+    if (rest.length > 0 || isIP(address) === 0) return false;
+    const most = isIP(address) === 6 ? 128 : 32;
+    return bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most);
+  }, 'must be an IP address, or a network such as 10.0.0.0/8')
+  .refine(
+    (text) => !/\/0+$/.test(text),
+    "must not be every address: anybody could then name themselves in `userHeader`. Name the proxy's own",
+  );
 
 /** Each setting once. The environment alone is brought into the same form, so both are judged by the same rules. */
 export const fileSchema = z.strictObject({
