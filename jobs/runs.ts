@@ -8,6 +8,7 @@ const syncSchema = z.object({
   connection: z.string(),
   maxAttempts: z.number(),
   allow: z.array(z.string()),
+  isAsked: z.boolean().optional(),
 });
 const applySchema = syncSchema.extend({ approval: z.uuid(), undoOf: z.number().optional() });
 

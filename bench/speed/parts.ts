@@ -164,7 +164,15 @@ export async function planOf(records: number, times: number): Promise<Part> {
   if (lease === null) throw new Error('no lease');
   using memory = new ScanMemory();
   memory.scan = scan;
-  const step = { ...context, lease, stop: never, cut: never, runPolicy: runPolicy(run), memory };
+  const step = {
+    ...context,
+    lease,
+    stop: never,
+    cut: never,
+    isAsked: true,
+    runPolicy: runPolicy(run),
+    memory,
+  };
   const [ours, floors]: [number[], number[]] = [[], []];
   const client = new pg.Client({ connectionString: stage.databaseUrl, options: '-c search_path=leadsync' });
   await client.connect();

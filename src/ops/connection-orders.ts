@@ -57,7 +57,7 @@ async function addSync(
   const last = await lastRun(pool, name, 'sync');
   // A double click is one job; a later click is another, whatever the outcome of the first.
   const id = `asked-${name}-${last?.id ?? 0}-${Math.floor(Date.now() / 60_000)}`;
-  await queue.add('sync', { ...unattended(name), allow }, { id });
+  await queue.add('sync', { ...unattended(name), allow, isAsked: true }, { id });
 }
 
 function underWay(name: string, what: string): LeadsyncError {

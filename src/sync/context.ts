@@ -48,8 +48,8 @@ export interface LeasedContext extends SyncContext {
 }
 
 export interface StepContext extends LeasedContext {
-  /** As `RunRequest.isUnattended`. */
-  readonly isUnattended?: boolean | undefined;
+  /** A person asked for the run. */
+  readonly isAsked: boolean;
   readonly runPolicy: RunPolicy;
   readonly memory: ScanMemory;
 }

@@ -54,7 +54,7 @@ import { audit, buildReport, type SyncReport } from './report.ts';
  * alone it carries out, `approved`: these, unless a run has them already;
  * `undoOf`: the run to undo; `since` (epoch ms): when the sync was requested, so that one that began later has done it.
  * `isUnattended`: nobody waits for it. An outage of the database is thrown and is no attempt, since the queue retries it for as long as
- * it lasts.
+ * it lasts. `isAsked`: a person wants it all the same.
  */
 export interface RunRequest {
   readonly mode: RunMode;
@@ -65,6 +65,7 @@ export interface RunRequest {
   readonly allow: readonly string[];
   readonly maxAttempts: number;
   readonly isUnattended?: boolean;
+  readonly isAsked?: boolean | undefined;
 }
 
 /** `again`: the run keeps its checkpoint and continues after this time (ms); no process waits meanwhile. */
@@ -129,8 +130,8 @@ async function advance(leased: LeasedContext, request: RunRequest, stop: AbortSi
   if (done !== null) return { kind: 'finished', run: done };
   let run = await startOrResume(leased, request);
   using memory = new ScanMemory();
-  const { isUnattended } = request;
-  const step: StepContext = { ...leased, isUnattended, runPolicy: runPolicy(run), memory };
+  const isAsked = request.isAsked === true || request.isUnattended !== true;
+  const step: StepContext = { ...leased, isAsked, runPolicy: runPolicy(run), memory };
   await resumeRun(pool, run.id);
   const spent = () => ({ leads: step.leads.requests, target: step.target.requests });
   let counted = spent();

@@ -40,7 +40,7 @@ export async function lookAtTable(
 
 /**
  * Sees a table as it was when it was read last; null: it may have changed, or a pair has moved since. Where a change shows late, whoever
- * waits for the run has it read.
+ * asks for the run has it read.
  */
 export async function seeAsBefore(
   context: StepContext,
@@ -48,7 +48,7 @@ export async function seeAsBefore(
   { contentTag, from }: KnownTable,
   scan: LiveScan,
 ): Promise<RepeatedRead | null> {
-  if (from === 'late' && context.isUnattended !== true) return null;
+  if (from === 'late' && context.isAsked) return null;
   const read = await repeatTableRead(context.pool, run.connection, { contentTag, from }, scan.base.moves);
   if (read === null) return null;
   // The first row of a copy shows its baseline unless it is left itself.

@@ -43,7 +43,12 @@ describe('mistakes in the file', () => {
       'every address as the proxy',
       connection('statusPage: { trustedProxy: [10.0.0.5, 0.0.0.0/0, "::/0"] }'),
       [
-        at(5, 'statusPage.trustedProxy[1]', 'anybody could then name themselves in `userHeader`', '"0.0.0.0/0"'),
+        at(
+          5,
+          'statusPage.trustedProxy[1]',
+          'anybody could then name themselves in `userHeader`',
+          '"0.0.0.0/0"',
+        ),
         at(5, 'statusPage.trustedProxy[2]', "Name the proxy's own", '"::/0"'),
       ],
     ],

@@ -42,10 +42,19 @@ for (const [where, tags] of Object.entries(jobPlaces))
     expect(again).toEqual([409, expect.stringContaining('is waiting already')]);
 
     const queue = (await app.queues()).queue(syncQueue);
-    await using worker = queue.work(runHandlers(app));
+    const handlers = runHandlers(app);
+    const payloads: unknown[] = [];
+    await using worker = queue.work({
+      ...handlers,
+      sync: async (payload, ...rest) => {
+        payloads.push(payload);
+        return handlers.sync(payload, ...rest);
+      },
+    });
     await expect
       .poll(async () => (await lastRun(app.pool, connectionName, 'sync'))?.status)
       .toBe('succeeded');
+    expect(payloads).toMatchObject([{ isAsked: true }]);
     expect(site.workspace.sheet.rows()).toHaveLength(3);
     await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, active: 0 });
     await worker[Symbol.asyncDispose]();

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
 import type { Target } from '../../../src/ports/target.ts';
-import type { Run, RunMode } from '../../../src/store/runs.ts';
+import type { Run } from '../../../src/store/runs.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
-import { advanceRun } from '../../../src/sync/run.ts';
+import { advanceRun, type RunRequest } from '../../../src/sync/run.ts';
 import { makeCsvHarness } from '../../contract/csv-harness.ts';
 import { makeGoogleSheetsHarness } from '../../contract/google-sheets-harness.ts';
 import { makeHubSpotHarness } from '../../contract/hubspot-harness.ts';
@@ -106,15 +106,15 @@ class Scene implements AsyncDisposable {
     return scene;
   }
 
-  async run(how: { readonly mode?: RunMode; readonly isUnattended?: boolean } = {}): Promise<Run> {
-    const { mode = 'sync', isUnattended = true } = how;
+  async run(how: Partial<Pick<RunRequest, 'mode' | 'isUnattended' | 'isAsked'>> = {}): Promise<Run> {
+    const { mode = 'sync', isUnattended = true, isAsked } = how;
     const context = this.#app.contexts.get(connectionName);
     if (context === undefined) throw new Error('the connection is not configured');
     const { config = {} } = this.harness;
     const connection = { ...context.connection, target: { ...context.connection.target, ...config } };
     const fields = [field('companyName', 'Company'), field('city', 'City')];
     const target = this.between(this.harness.target({ fields }));
-    const request = { mode, allow: ['first-leads'], maxAttempts: 2, isUnattended };
+    const request = { mode, allow: ['first-leads'], maxAttempts: 2, isUnattended, isAsked };
     for (;;) {
       const stop = new AbortController().signal;
       const result = await advanceRun({ ...context, connection, target }, request, stop);
@@ -306,6 +306,8 @@ test.each(services)('%s is read when a person waits for the run, and when no run
   await using scene = await opened(kind);
   await scene.rest();
   expect((await scene.run({ isUnattended: false })).tableReadAt).toBeNull();
+  expect((await scene.run()).tableReadAt).not.toBeNull();
+  expect((await scene.run({ isAsked: true })).tableReadAt).toBeNull();
   expect((await scene.run()).tableReadAt).not.toBeNull();
   const { pool } = scene.here.database;
   await pool.query(`update runs set finished_at = finished_at - interval '2 hours'`);
