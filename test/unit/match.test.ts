@@ -33,6 +33,13 @@ describe('the normal form of a name', () => {
     ['Ｌüｂｅｃｋ　AG', 'lubeck', 'ag'],
     ['Weiß', 'weiss', ''],
     ['Łódź', 'lodz', ''],
+    ['Ærø Œuvre Đuro Ðóra Þór Işık Ħal', 'aero oeuvre duro dora thor isik hal', ''],
+    ['Ελλάς Άλφα', 'ελλας αλφα', ''],
+    ['Bell’s Bell‘s Bell`s Bell´s', 'bells bells bells bells', ''],
+    ['I.B.M. Österreich', 'ibm osterreich', ''],
+    ['A1.B 4.C', 'a1 b 4 c', ''],
+    ['Acme (株)', 'acme', '株式会社'],
+    [' und ', 'und', ''],
     ['AS Roma', 'as roma', ''],
     ['Ltd', 'ltd', ''],
     ['C & A', 'c a', ''],
@@ -47,7 +54,15 @@ describe('the normal form of a name', () => {
   test('an address on the web is its host, of anything but a name', () => {
     expect(normalForm('https://www.Acme.com/de?x=1', false).key).toBe('acme.com');
     expect(normalForm('acme.com', false).key).toBe('acme.com');
+    expect(normalForm('  http://www.acme-bau.com:8080#start ', false)).toEqual({
+      key: 'acme-bau.com',
+      words: ['acme-bau.com'],
+      legal: '',
+    });
+    expect(normalForm('acme.com', true).key).toBe('acme com');
+    expect(normalForm('acme.com und mehr', false).key).toBe('acme com mehr');
     expect(normalForm('St. Gallen', false).key).toBe('st gallen');
+    expect(normalForm('Halle AG', false)).toEqual({ key: 'halle ag', words: ['halle', 'ag'], legal: '' });
   });
 
   test('it is its own normal form, and neither case nor spaces nor a further legal form change it', () => {

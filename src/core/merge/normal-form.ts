@@ -41,8 +41,9 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
     // In other scripts a mark makes a different letter.
     .replaceAll(/([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, '$1')
     .normalize('NFC')
-    .replaceAll(/[ßæœøđðþłıħ]/g, (letter) => letters[letter] ?? letter)
-    .replaceAll(/['’‘`´]/g, '')
+    .replaceAll(/[^\0-\x7f]/g, (letter) => letters[letter] ?? letter)
+    // NFKC makes a space and a mark of ´, which many type for an apostrophe.
+    .replaceAll(/['’‘`]| \u0301/g, '')
     // "S.A." is one word.
     .replaceAll(/(?<![\p{L}\p{N}])(\p{L})\.(?=\p{L}(?![\p{L}\p{N}]))/gu, '$1');
   const spaced = isCompany ? spaceLegalForms(plain) : plain;
