@@ -8,7 +8,7 @@ import {
   matchForms,
   type MatchForms,
 } from '../../src/core/merge/match-likeness.ts';
-import { normalForm } from '../../src/core/merge/normal-form.ts';
+import { normalForm, soundOf } from '../../src/core/merge/normal-form.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 describe('the normal form of a name', () => {
@@ -32,6 +32,7 @@ describe('the normal form of a name', () => {
     ['トヨタ株式会社', 'トヨタ', '株式会社'],
     ['Ｌüｂｅｃｋ　AG', 'lubeck', 'ag'],
     ['Weiß', 'weiss', ''],
+    ['Việt Nam', 'viet nam', ''],
     ['Łódź', 'lodz', ''],
     ['Ærø Œuvre Đuro Ðóra Þór Işık Ħal', 'aero oeuvre duro dora thor isik hal', ''],
     ['Ελλάς Άλφα', 'ελλας αλφα', ''],
@@ -50,6 +51,13 @@ describe('the normal form of a name', () => {
     const form = normalForm(text, true);
     expect([form.key, form.legal]).toEqual([key, legal]);
   });
+
+  test.each([
+    ['mueller', 'muler'],
+    ['muller', 'muler'],
+    ['schifffahrt', 'schifahrt'],
+    ['goetheaue', 'gotheau'],
+  ])('%s sounds as %s', (word, sound) => expect(soundOf(word)).toBe(sound));
 
   test('an address on the web is its host, of anything but a name', () => {
     expect(normalForm('https://www.Acme.com/de?x=1', false).key).toBe('acme.com');

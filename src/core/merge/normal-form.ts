@@ -34,7 +34,7 @@ const address = /^(?:https?:\/\/)?(?:www\.)?([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+
  */
 export function normalForm(text: string, isCompany: boolean): NormalForm {
   const lower = text.normalize('NFKC').toLowerCase().trim();
-  const [, host] = isCompany ? [] : (address.exec(lower) ?? []);
+  const host = isCompany ? undefined : address.exec(lower)?.[1];
   if (host !== undefined) return { key: host, words: [host], legal: '' };
   const plain = lower
     .normalize('NFD')
@@ -47,7 +47,7 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
     // "S.A." is one word.
     .replaceAll(/(?<![\p{L}\p{N}])(\p{L})\.(?=\p{L}(?![\p{L}\p{N}]))/gu, '$1');
   const spaced = isCompany ? spaceLegalForms(plain) : plain;
-  const all = spaced.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
+  const all = spaced.split(/[^\p{L}\p{N}\p{M}]/u).filter((word) => word !== '');
   const meant = all.filter((word) => !ands.has(word));
   const kept = meant.length === 0 ? all : meant;
   const { words, legal } = isCompany ? withoutLegalForms(kept) : { words: kept, legal: [] };
