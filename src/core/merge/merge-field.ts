@@ -95,11 +95,10 @@ function orPutBack(
   decision: FieldDecision,
   direction: Direction,
 ): FieldDecision {
-  const side = memo?.putBack ?? null;
-  if (side === null || (memo?.resolution ?? null) !== null || isUnreadable(lead) || isUnreadable(row))
-    return decision;
+  const { putBack: side = null, resolution = null, forward = false } = memo ?? {};
+  if (side === null || resolution !== null || isUnreadable(lead) || isUnreadable(row)) return decision;
   if (decision.kind === 'same' || decision.kind === 'agree') return decision;
-  if (memo?.forward === true && direction === 'two-way') {
+  if (forward && direction === 'two-way') {
     return side === 'row'
       ? { kind: 'to-row', value: lead, rule: 'older-copy' }
       : { kind: 'to-lead', value: row, rule: 'older-copy' };
@@ -144,23 +143,16 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (sameCell(row, base)) return direction === 'to-leads' ? toLead('one-way') : toRow('lead-edited');
   if (direction === 'to-target') return toRow('one-way');
   if (direction === 'to-leads') return toLead('one-way');
-  switch (policy.onConflict) {
-    case 'leads-win':
-      return toRow('leads-win');
-    case 'target-wins':
-      return toLead('target-wins');
-    case 'hold':
-      return hold('conflict.both-edited');
-    default:
-      return policy.onConflict satisfies never;
-  }
+  const { onConflict } = policy;
+  if (onConflict === 'hold') return hold('conflict.both-edited');
+  return onConflict === 'leads-win' ? toRow(onConflict) : toLead(onConflict);
 }
 
 /** Two different values without a baseline: an empty side takes the other's, else the policy decides. */
 function firstSight(
   { lead, row }: FieldState,
   direction: Direction,
-  policy: Policy,
+  { onFirstSync }: Policy,
   toRow: (rule: Rule) => FieldDecision,
   toLead: (rule: Rule) => FieldDecision,
 ): FieldDecision {
@@ -169,18 +161,11 @@ function firstSight(
   if (isEmpty(row) && rowMayBeWritten) return toRow('fills-empty');
   if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
   // Values of a one-way field must not be emptied either.
-  if (isEmpty(row) || isEmpty(lead)) return hold('conflict.first-sight');
-  const held = hold('conflict.first-sight');
-  switch (policy.onFirstSync) {
-    case 'leads-win':
-      return rowMayBeWritten ? toRow('leads-win') : held;
-    case 'target-wins':
-      return leadMayBeWritten ? toLead('target-wins') : held;
-    case 'hold':
-      return held;
-    default:
-      return policy.onFirstSync satisfies never;
+  if (!isEmpty(row) && !isEmpty(lead)) {
+    if (onFirstSync === 'leads-win' && rowMayBeWritten) return toRow(onFirstSync);
+    if (onFirstSync === 'target-wins' && leadMayBeWritten) return toLead(onFirstSync);
   }
+  return hold('conflict.first-sight');
 }
 
 /** Why a cell that cannot be read is held. */
