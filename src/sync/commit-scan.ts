@@ -78,7 +78,7 @@ async function dropDecisions(db: pg.PoolClient, run: Run, scan: LiveScan): Promi
         : `the ${left} or a setting has changed since, or there is a doubt now`;
     await noteDropped(db, run, leadId, why);
     const message = `${by} decided that ${choiceWords[choice]}: that was not carried out, and does not count any more, because ${why}`;
-    problems.push({ code: 'decision.dropped', message, leadId });
+    problems.push({ code: 'delete.dropped', message, leadId });
   }
   return problems;
 }

@@ -29,7 +29,7 @@ const placeCode = 'place.';
 
 /** Whether a run with this problem is still complete. */
 export function isNote({ code }: Problem): boolean {
-  return code.startsWith(placeCode) || code === 'decision.dropped';
+  return code.startsWith(placeCode) || code === 'delete.dropped';
 }
 
 /**

@@ -343,7 +343,7 @@ export const deletionScenarios: readonly Scenario[] = [
       asked('acme', 'row'),
       { resolve: 'acme.', use: 'deleted' },
       { lead: 'acme', set: { stage: 'won' } },
-      asked('acme', 'row', 'decision.dropped acme'),
+      asked('acme', 'row', 'delete.dropped acme'),
       { resolve: 'acme.', use: 'deleted' },
       { sync: { exit: 0, plan: ['delete-lead acme (row-deleted)'], did: 'deleted 1 leads' } },
     ],

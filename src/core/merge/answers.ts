@@ -25,6 +25,10 @@ export const kindsOfAnswer: Readonly<Record<DeleteAnswer, readonly ActionKind[]>
   deleted: ['delete-lead', 'remove-row', 'forget'],
 };
 
+export function isDeleteAnswer(answer: string | null): answer is DeleteAnswer {
+  return answer === 'restore' || answer === 'deleted';
+}
+
 export function isDeleteQuestion(code: string): boolean {
   return Object.values<string>(deleteQuestions).includes(code);
 }

@@ -186,6 +186,7 @@ export const ofEdits: readonly Family[] = [
         'A create got no reply; the next scans look for it.',
         'Where several fit, delete the surplus lead.',
       ],
+      'delete.dropped': ['A decision on a delete no longer fit.', 'What still waits is asked again.'],
       'delete.unproven': [
         'The table has no rows, which proves no deletion.',
         'Put the rows back, or delete the lead in the service.',
@@ -236,7 +237,6 @@ export const ofEdits: readonly Family[] = [
         'The sides differ, and leadsync does not know why.',
         'Please report it with the log.',
       ],
-      'decision.dropped': ['A decision on a delete no longer fit.', 'What still waits is asked again.'],
       'place.conflict-copies': [
         'A conflict copy lies beside the table.',
         'Take over what is missing; delete it.',

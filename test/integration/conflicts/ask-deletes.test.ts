@@ -101,7 +101,7 @@ test('a decision that no longer fits is told, and not carried out', async () => 
   sheet.edit((row) => row['Lead ID'] === leadless.id, { City: 'Ulm' });
   const report = await workspace.sync();
   expect(report).toMatchObject({ deleted: { leads: 0, rows: 0 } });
-  const told = report.problems.filter(({ code }) => code === 'decision.dropped');
+  const told = report.problems.filter(({ code }) => code === 'delete.dropped');
   expect(told.toSorted((a) => (a.leadId === id ? -1 : 1))).toMatchObject([
     { leadId: id, message: expect.stringMatching(/the other side is deleted as well.*row.*is there again/) },
     { leadId: leadless.id, message: expect.stringMatching(/changed since/) },
@@ -109,5 +109,5 @@ test('a decision that no longer fits is told, and not carried out', async () => 
   expect(sandbox.leads.list().map((lead) => lead.companyName)).toContain(companyName);
   const why = await workspace.cli('why', id);
   expect(why.stdout).toMatch(/the other side is deleted as well; not carried out: .*is there again/);
-  expect((await workspace.sync()).problems.filter(({ code }) => code === 'decision.dropped')).toEqual([]);
+  expect((await workspace.sync()).problems.filter(({ code }) => code === 'delete.dropped')).toEqual([]);
 });
