@@ -230,7 +230,7 @@ describe('check', () => {
     sheet.write([['Company'], ['Acme']]);
     await fails('main: target', 'target.id-column-missing');
     sheet.write([['Lead ID', 'Company']]);
-    await fails('main: target', 'target.column-missing');
+    await fails('main: columns', 'target.column-missing');
     sheet.write([['Lead ID', 'Company', 'Segment', 'City', 'Region', 'Stage', 'Next follow-up']]);
     sandbox.set({ permissions: [] });
     await fails('main: service', 'leads.forbidden');
