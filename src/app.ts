@@ -196,7 +196,8 @@ async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger)
   return openTemplates(reminders?.templates ?? null, (message) => log.warn({ connection: name }, message));
 }
 
-function once<T>(open: () => Promise<T>): () => Promise<T> {
+/** What `open` gives, opened at first use. */
+export function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined;
   return () => (opened ??= open());
 }

@@ -1,7 +1,7 @@
 import { dayOf } from '../core/lead/day.ts';
 import type { Values } from '../core/lead/value.ts';
 import { codeOf } from '../lib/errors.ts';
-import { followUpEvent } from '../reminders/compose/compose-follow-up.ts';
+import { followUpEvent } from '../reminders/compose/compose-reminder.ts';
 import {
   type EntryRow,
   type EntryState,
@@ -11,12 +11,26 @@ import {
   saveSeen,
 } from '../store/calendar-entries.ts';
 import { basesOf } from '../store/pairs.ts';
-import { type CalendarContext, entriesAtOnce } from './calendar-context.ts';
+import {
+  type CalendarContext,
+  entriesAtOnce,
+  type Decided,
+  decideRow,
+  madeOf,
+  zoneOf,
+  withKnown,
+} from './entry-facts.ts';
 import { begun, stored } from './decide-entry.ts';
-import { type Decided, decideRow, madeOf, shownJson, withKnown } from './entry-facts.ts';
-import { cancelEntry, changeEntry, type Content, hasNotes, makeEntry, readEntry } from './entry-text.ts';
-import { type When, wholeSecond } from './entry-time.ts';
-import { zoneOf } from './observe-calendar.ts';
+import {
+  cancelEntry,
+  changeEntry,
+  type Content,
+  hasNotes,
+  makeEntry,
+  readEntry,
+  type When,
+  wholeSecond,
+} from './entry-text.ts';
 
 interface Writing extends EntryContent {
   readonly row: EntryRow;
@@ -99,7 +113,7 @@ async function freshOf(
   const seen = all.map(({ row, state, etag, text }) => ({
     name: state.name,
     etag,
-    shown: shownJson(readEntry(text, row.component, zoneOf(context))),
+    shown: readEntry(text, row.component, zoneOf(context)),
   }));
   await saveSeen(pool, ref, seen);
   return all.flatMap(({ row, state, etag, text }, index) => {
@@ -152,7 +166,7 @@ function newState(uid: string, due: number): EntryState {
     isThere: false,
     ended: null,
     editId: null,
-    shown: shownJson({ kind: 'missing' }),
+    shown: { kind: 'missing' },
     written: null,
     madeOf: null,
     note: null,
@@ -177,7 +191,7 @@ async function putOne(context: CalendarContext, writing: Writing, stop: AbortSig
   const name = other ?? state.name;
   if (name !== state.name) await renameEntry(pool, ref, state.name, name);
   for (const [found, entry] of await client.read([name], stop)) {
-    const shown = shownJson(readEntry(entry.text, row.component, zoneOf(context)));
+    const shown = readEntry(entry.text, row.component, zoneOf(context));
     await saveSeen(pool, ref, [{ name: found, etag: entry.etag, shown }]);
   }
   return false;
@@ -228,7 +242,7 @@ async function noteStored(
   { row, when, content, state }: Writing,
   etag: string | null,
 ) {
-  const shown = shownJson({ kind: 'entry', at: when.at, isDone: false, mark: when.at });
+  const shown = { kind: 'entry', at: when.at, isDone: false, mark: when.at };
   const now = { ...state, etag, shown, written: { ...content }, madeOf: madeOf(context, row), note: null };
   await saveEntries(context.pool, context.ref, [{ ...keyOf(row), ...withKnown(now, stored(when.at), null) }]);
 }
@@ -246,21 +260,10 @@ interface EntryContent {
 
 function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
   const { connection, reminders: settings, ref, templates, clock } = context;
-  const { leadId, component, sequence } = row;
-  const { recipient } = ref;
-  const dueAt = row.dueAt ?? 0;
+  const { leadId, component, sequence, dueAt } = row;
   // Without its row: people sort and insert rows all day, and each entry would be written anew.
-  const facts = {
-    connection,
-    settings,
-    recipient,
-    leadId,
-    cells,
-    dueAt,
-    sequence,
-    row: null,
-    now: clock.now(),
-  };
+  const lead = { leadId, cells, dueAt: dueAt ?? 0, sequence, row: null };
+  const facts = { connection, settings, recipient: ref.recipient, ...lead, now: clock.now() };
   const { uid, title, description, url, alarm } = followUpEvent(facts, templates);
   return {
     // A calendar has one entry of a UID.

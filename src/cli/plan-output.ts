@@ -12,12 +12,11 @@ import type { Match } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
-import { describeProblem, seconds } from './output.ts';
-import { type Companies, nameRecord, rowName } from './names.ts';
+import { describeProblem, seconds, type Companies, nameRecord, rowName } from './output.ts';
 import type pg from 'pg';
 import { allowable } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
-import { companiesOf } from '../store/pairs.ts';
+import { companiesIn } from '../store/pairs.ts';
 
 /**
  * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `problems`
@@ -426,12 +425,4 @@ function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): strin
     stale > 0 && `${stale} refused`,
   ];
   return parts.filter(Boolean).join(', ');
-}
-
-export function companiesIn(
-  pool: pg.Pool,
-  connection: string,
-  items: readonly { readonly leadId?: string | null }[],
-): Promise<Companies> {
-  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }

@@ -3,12 +3,12 @@ import { explain, LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { visibleActions } from '../store/actions.ts';
 import { openMatches } from '../store/held.ts';
+import { companiesIn } from '../store/pairs.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './with-store.ts';
 import {
-  companiesIn,
   describePlan,
   describeUnmade,
   planJson,

@@ -4,8 +4,7 @@ import { LeadTable } from './lead-table.ts';
 import { listen } from './listen.ts';
 import { defaultOptions, type SandboxBehaviour, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
-import type { LogEntry, SandboxStats } from './records.ts';
-import { RequestHandler } from './request-handler.ts';
+import { type LogEntry, type SandboxStats, RequestHandler } from './request-handler.ts';
 import { seedLeads } from './seed-leads.ts';
 
 /** A local Leads service that behaves as the API reference says. For demo, sandbox and tests; the sync never uses it. */

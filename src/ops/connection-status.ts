@@ -1,4 +1,4 @@
-import type { ConnectionConfig } from '../config/config.ts';
+import type { ConnectionConfig, Config } from '../config/config.ts';
 import { describeAlert } from '../alerts/describe-alert.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
@@ -23,6 +23,11 @@ import { columnsOf } from '../core/lead/mapping.ts';
 import { type AlertKind, type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { endedSyncs, lastSuccessAt, openSyncs } from '../store/run-list.ts';
 import { describeProgress } from './describe-progress.ts';
+import type pg from 'pg';
+import { redisAddressOf } from '../config/redis-address.ts';
+import { asOutage } from '../postgres/database-outage.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { claimedAt, lastWriteAt, probeWrite } from '../store/keeper.ts';
 
 /** The state of a connection, for `leadsync status --json` and the status page. Times are ISO instants. */
 export interface ConnectionStatus {
@@ -193,4 +198,47 @@ export async function connectionFacts(
 /** The sides on which a missing record leads to a deletion. */
 export function deleteSides({ sync }: ConnectionConfig): DeleteSides {
   return { leads: sync.onLeadDeleted !== 'keep', rows: ['delete-lead', 'ask'].includes(sync.onRowDeleted) };
+}
+
+/** A server without which nothing goes on. */
+export interface ServerOutage {
+  readonly of: 'database' | 'queue';
+  readonly code: string;
+  readonly message: string;
+  /** ISO instant of the last write to the database, or when a worker last reached the queue; null: not known. */
+  readonly lastReachedAt: string | null;
+}
+
+/** The servers that take no writes now. Throws when the database does not even answer. */
+export async function serverOutages(pool: pg.Pool, config: Config): Promise<readonly ServerOutage[]> {
+  const found = [
+    { of: 'database', fault: await databaseFault(pool), lastAt: () => lastWriteAt(pool) },
+    { of: 'queue', fault: await queueFault(config), lastAt: () => claimedAt(pool) },
+  ] as const;
+  const outages: ServerOutage[] = [];
+  for (const { of, fault, lastAt } of found) {
+    if (fault === null) continue;
+    const at = await lastAt();
+    const { code, message } = fault;
+    outages.push({ of, code, message, lastReachedAt: at === null ? null : new Date(at).toISOString() });
+  }
+  return outages;
+}
+
+async function databaseFault(pool: pg.Pool): Promise<LeadsyncError | null> {
+  try {
+    await probeWrite(pool);
+    return null;
+  } catch (thrown) {
+    const fault = asOutage(thrown);
+    if (fault instanceof LeadsyncError) return fault;
+    throw fault;
+  }
+}
+
+/** Null also when the jobs are in the database. */
+async function queueFault({ redisUrl }: Config): Promise<LeadsyncError | null> {
+  if (redisUrl === undefined) return null;
+  const { redisOutage } = await import('../queue/redis-client.ts');
+  return redisOutage(redisAddressOf(redisUrl));
 }

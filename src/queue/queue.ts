@@ -94,13 +94,6 @@ export type QueueBackend =
   | { readonly kind: 'postgres'; readonly connectionString: PostgresUrl }
   | { readonly kind: 'redis'; readonly address: RedisAddress };
 
-async function openBackend(where: QueueBackend, workers: number, options: BackendOptions): Promise<Backend> {
-  if (where.kind === 'postgres') return openPostgresBackend(where.connectionString, workers, options);
-  // Loaded only where it is used: a command without Redis starts faster.
-  const { openRedisBackend } = await import('./redis-backend.ts');
-  return openRedisBackend(where.address, options);
-}
-
 /** Opens the queues. `workers`: how many may run at once. Throws LeadsyncErrors of code `queue.*` for Redis. */
 export async function openQueues(
   where: QueueBackend,
@@ -112,7 +105,12 @@ export async function openQueues(
   const warn = (error: unknown, message: string): void => {
     if (!closing) log[hasLostJob(error) ? 'debug' : 'warn']({ err: error }, message);
   };
-  const backend = await openBackend(where, workers, { warn, ...(telemetry && { telemetry }) });
+  const options = { warn, ...(telemetry && { telemetry }) };
+  const backend =
+    where.kind === 'postgres'
+      ? await openPostgresBackend(where.connectionString, workers, options)
+      : // Loaded only where it is used: a command without Redis starts faster.
+        await (await import('./redis-backend.ts')).openRedisBackend(where.address, options);
   const open = new Map<string, BullQueue>();
   const boards: Board[] = [];
   const queueOf = (name: string): BullQueue => {

@@ -1,6 +1,6 @@
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import type { CalendarContext } from '../caldav/calendar-context.ts';
+import type { CalendarContext } from '../caldav/entry-facts.ts';
 import type { CalendarPass } from '../caldav/sync-calendar.ts';
 import type { CalendarSettings } from '../config/config.ts';
 import { explain, LeadsyncError } from '../lib/errors.ts';
@@ -75,7 +75,7 @@ async function syncOne(
   const state = await calendarState(pool, ref);
   if (state !== null && state.url === calendar.url && state.waitMs > 0) return nothing;
   // XML and iCalendar are large, and few have calendars.
-  const { CalDavHttp } = await import('../caldav/caldav-http.ts');
+  const { CalDavHttp } = await import('../caldav/calendar-client.ts');
   const { CalendarClient } = await import('../caldav/calendar-client.ts');
   const { syncCalendar } = await import('../caldav/sync-calendar.ts');
   await using http = new CalDavHttp(calendar.url, calendar.login ?? (await app.googleAccount()), clock);

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { CalDavHttp } from '../../src/caldav/caldav-http.ts';
+import { CalDavHttp } from '../../src/caldav/calendar-client.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { callAddress } from '../../src/http/connection.ts';
 import { systemClock } from '../../src/ports/clock.ts';

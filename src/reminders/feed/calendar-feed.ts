@@ -7,7 +7,7 @@ import { type FeedItem, feedItems } from '../../store/calendar-entries.ts';
 import { feedTokens } from '../../store/keeper.ts';
 import { version } from '../../lib/version.ts';
 import { calendarText, subscribedEvent } from '../compose/calendar.ts';
-import { followUpEvent } from '../compose/compose-follow-up.ts';
+import { followUpEvent } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 
 export interface CalendarFeed {

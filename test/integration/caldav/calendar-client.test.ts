@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CalDavHttp } from '../../../src/caldav/caldav-http.ts';
-import { CalendarClient } from '../../../src/caldav/calendar-client.ts';
+import { CalDavHttp, CalendarClient } from '../../../src/caldav/calendar-client.ts';
 import { makeEntry, readEntry } from '../../../src/caldav/entry-text.ts';
 import { Secret } from '../../../src/config/secret.ts';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
