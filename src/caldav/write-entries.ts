@@ -32,12 +32,12 @@ import {
   wholeSecond,
 } from './entry-text.ts';
 
-interface Writing extends EntryContent {
+type Writing = ReturnType<typeof contentOf> & {
   readonly row: EntryRow;
   readonly when: When;
   /** As stored before the write leaves. */
   readonly state: EntryState;
-}
+};
 
 /** Entries that a server may refuse before the pass ends: it is not the entries then. */
 const mostRefused = 3;
@@ -251,14 +251,8 @@ function keyOf({ leadId, component }: EntryRow) {
   return { leadId, component };
 }
 
-interface EntryContent {
-  readonly uid: string;
-  readonly content: Content;
-  /** When a new entry reminds: seconds after its date, negative before; null: not at all. */
-  readonly alarm: number | null;
-}
-
-function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
+/** `alarm`: when a new entry reminds: seconds after its date, negative before; null: not at all. */
+function contentOf(context: CalendarContext, row: EntryRow, cells: Values) {
   const { connection, reminders: settings, ref, templates, clock } = context;
   const { leadId, component, sequence, dueAt } = row;
   // Without its row: people sort and insert rows all day, and each entry would be written anew.

@@ -304,14 +304,12 @@ async function checkAlertChannels(
 }
 
 async function checkCalendars(app: App, context: SyncContext): Promise<CheckLine[]> {
-  const calendars = context.connection.reminders?.calendars ?? [];
+  const { name, reminders } = context.connection;
   const lines: CheckLine[] = [];
-  for (const calendar of calendars)
-    lines.push(
-      await runCheck(`${context.connection.name}: calendar of ${calendar.recipient}`, () =>
-        checkCalendar(app, context, calendar),
-      ),
-    );
+  for (const calendar of reminders?.calendars ?? []) {
+    const check = (): Promise<string> => checkCalendar(app, context, calendar);
+    lines.push(await runCheck(`${name}: calendar of ${calendar.recipient}`, check));
+  }
   return lines;
 }
 

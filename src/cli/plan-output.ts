@@ -5,7 +5,6 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { otherWords, pairedWords } from '../core/lead/other-words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
-import type { Refusal } from '../core/merge/guard.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
 import type { Match } from '../store/held.ts';
@@ -18,23 +17,7 @@ import { allowable } from '../core/merge/older-copy.ts';
 import { describeVerification } from '../ops/describe-progress.ts';
 import { companiesIn } from '../store/pairs.ts';
 
-/**
- * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `problems`
- * only when there are any.
- */
-export interface PlanOutput {
-  readonly planId: string;
-  readonly connection: string;
-  /** Only for an undo. */
-  readonly undoOf?: string;
-  readonly actions: readonly ReturnType<typeof planLine>[];
-  readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
-  readonly problems?: SyncReport['problems'];
-  /** Rows that people paused; absent: none. */
-  readonly pausedRows?: number;
-  /** Not for a run that failed or stopped before it compared anything. */
-  readonly forecast?: Forecast;
-}
+export type PlanOutput = ReturnType<typeof planJson>;
 
 export interface ShownPlan {
   readonly run: Run;
@@ -52,7 +35,11 @@ export interface UnmadePlan {
   readonly problems: SyncReport['problems'];
 }
 
-export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 'fields'>): PlanOutput {
+/**
+ * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `undoOf`: only for
+ * an undo. `problems` and `pausedRows` (rows that people paused): only when there are any.
+ */
+export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 'fields'>) {
   return {
     planId: String(run.id),
     connection: run.connection,
@@ -85,7 +72,7 @@ function countKinds(actions: readonly Action[]) {
   );
 }
 
-/** Absent in runs of older versions and runs without a comparison. */
+/** Absent in runs of older versions, and in those that failed or stopped before they compared anything. */
 function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   const { forecast } = (report ?? {}) as Partial<SyncReport>;
   return forecast === undefined ? {} : { forecast };

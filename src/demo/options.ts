@@ -1,5 +1,5 @@
 import type { Fault } from './faults.ts';
-import type { IdKind, SandboxClock, SandboxLead } from './lead-table.ts';
+import type { IdKind, SandboxLead } from './lead-table.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 const start = {

@@ -7,22 +7,13 @@ import { createRandom } from './random.ts';
 import { type LogEntry, type SandboxStats, RequestHandler } from './request-handler.ts';
 import { seedLeads } from './seed-leads.ts';
 
-/** A local Leads service that behaves as the API reference says. For demo, sandbox and tests; the sync never uses it. */
-export interface Sandbox extends AsyncDisposable {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly leads: LeadTable;
-  /** As they are now; not updated later. */
-  readonly stats: SandboxStats;
-  /** The last 10,000 requests, in the order of their replies. */
-  readonly log: readonly LogEntry[];
-  set(changes: Partial<SandboxBehaviour>): void;
-  /** Ends all connections at once, also those that still wait for a reply. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** Starts a sandbox; see `defaultOptions` for what is not given. Throws `sandbox.port-unavailable`. */
-export async function startSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+/**
+ * A local Leads service that behaves as the API reference says; see `defaultOptions` for what is not given. For demo, sandbox and tests; the sync
+ * never uses it. Throws `sandbox.port-unavailable`.
+ */
+export async function startSandbox(options: Partial<SandboxOptions> = {}) {
   const all: SandboxOptions = { ...defaultOptions, ...options };
   const random = createRandom(all.seed, 'service');
   const apiKey = all.apiKey ?? `sandbox-key-${Math.floor(random.float() * 2 ** 32).toString(36)}`;
@@ -59,17 +50,20 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
   };
   return {
     url: `http://${all.host.includes(':') ? `[${all.host}]` : all.host}:${port}`,
-    get apiKey() {
+    get apiKey(): string {
       return handler.options.apiKey;
     },
     leads,
-    get stats() {
+    /** As they are now; not updated later. */
+    get stats(): SandboxStats {
       return handler.records.stats;
     },
-    get log() {
+    /** The last 10,000 requests, in the order of their replies. */
+    get log(): readonly LogEntry[] {
       return handler.records.log;
     },
-    set: (changes) => handler.set(changes),
+    set: (changes: Partial<SandboxBehaviour>) => handler.set(changes),
+    /** Ends all connections at once, also those that still wait for a reply. */
     close,
     [Symbol.asyncDispose]: close,
   };

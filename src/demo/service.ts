@@ -90,7 +90,8 @@ export function invalidCursor(options: SandboxBehaviour): Reply {
   return errorReply(options, 400, 'request.invalidCursor', 'The cursor is not valid or has expired.');
 }
 
-function list(call: Call, { table, options, random, clock }: Service): Reply {
+function list(call: Call, service: Service): Reply {
+  const { table, options, random, clock } = service;
   const limitText = call.query.get('limit');
   const { rejectLimit, maxLimit } = options;
   const isRejected = rejectLimit === true || (rejectLimit === 'above-max' && Number(limitText) > maxLimit);
@@ -102,7 +103,7 @@ function list(call: Call, { table, options, random, clock }: Service): Reply {
   if (place === null) return invalidCursor(options);
 
   const limit = Math.min(limitText === null ? options.defaultLimit : Number(limitText), maxLimit);
-  const page = takePage(table, { place, limit, matches: filterFor(call.query) }, options, random);
+  const page = takePage(service, place, limit, filterFor(call.query));
   if (call.played.has('moving') && page.next !== null) {
     moveLead(table.places(options.order === 'created' ? 'created' : 'shuffled'), page.next, random);
   }
@@ -169,41 +170,31 @@ function wrap(form: 'lead' | 'wrapped', key: string, lead: Record<string, unknow
   return form === 'wrapped' ? { [key]: lead } : lead;
 }
 
-interface PageRequest {
-  /** Where the page begins; 0 for the first one. */
-  readonly place: number;
-  readonly limit: number;
-  readonly matches: (lead: SandboxLead) => boolean;
-}
-
-interface Page {
-  readonly leads: readonly SandboxLead[];
-  /** Where the next page begins; null: this is the last one. */
-  readonly next: number | null;
-}
-
-/** Takes one page. The work grows with the page (and the leads that do not match), not with the table. */
+/**
+ * Takes the page that begins at `start` (0: the first one); `next`: where the next one begins, null: this is the last. The work grows with the page
+ * (and the leads that do not match), not with the table.
+ */
 function takePage(
-  table: LeadTable,
-  request: PageRequest,
-  options: Pick<SandboxBehaviour, 'order' | 'repeatItems'>,
-  random: Random,
-): Page {
+  { table, options, random }: Service,
+  start: number,
+  limit: number,
+  matches: (lead: SandboxLead) => boolean,
+) {
   const places = table.places(options.order === 'created' ? 'created' : 'shuffled');
   const placeOf =
     options.order === 'random-per-request' ? newOrder(places.length, random) : (place: number) => place;
   const matching = (place: number): SandboxLead | undefined => {
     const lead = table.get(places.at(placeOf(place)) ?? '');
-    return lead !== undefined && request.matches(lead) ? lead : undefined;
+    return lead !== undefined && matches(lead) ? lead : undefined;
   };
 
   // At least one item is new, or the scan would never end.
-  const repeated = takeBefore(request.place, Math.min(options.repeatItems, request.limit - 1), matching);
+  const repeated = takeBefore(start, Math.min(options.repeatItems, limit - 1), matching);
   const leads = [...repeated];
-  for (let place = request.place; place < places.length; place++) {
+  for (let place = start; place < places.length; place++) {
     const lead = matching(place);
     if (lead === undefined) continue;
-    if (leads.length === request.limit) return { leads, next: place };
+    if (leads.length === limit) return { leads, next: place };
     leads.push(lead);
   }
   return { leads, next: null };

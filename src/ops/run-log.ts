@@ -30,12 +30,8 @@ function logEnd(log: Logger, about: object, what: string, report: SyncReport): v
 
 const ending = { partial: 'was carried out in part', stopped: 'was stopped', failed: 'failed' } as const;
 
-interface Advice {
-  /** A word or two. */
-  readonly why: string;
-  readonly reason: string;
-  readonly help: string;
-}
+/** `why`: a word or two. */
+type Advice = Readonly<Record<'why' | 'reason' | 'help', string>>;
 
 function partly({ connection, held, putOff, problems }: SyncReport): Advice {
   const reasons = [

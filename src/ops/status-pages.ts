@@ -111,16 +111,10 @@ async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
 /** An answer holds for so long (ms), for all browsers together: they ask every second. */
 const freshMs = 900;
 
-/** By connection: the syncs under way, and the one that ended last, since many a sync is over between two looks. */
-interface Live {
-  readonly running: Readonly<Record<string, { readonly run: number; readonly text: string }>>;
-  readonly ended: Readonly<Record<string, number>>;
-}
-
 /** `/live`: the progress of all syncs, whichever process runs them, for the script of the pages. */
 export function liveRuns({ pool, contexts, log }: App): Hono {
-  let last: { readonly at: number; readonly live: Promise<Live> } | null = null;
-  const query = async (): Promise<Live> => {
+  /** By connection: the syncs under way, and the one that ended last, since many a sync is over between two looks. */
+  const query = async () => {
     const names = [...contexts.keys()];
     // In this order no sync is in neither.
     const runs = await openSyncs(pool, names);
@@ -132,6 +126,7 @@ export function liveRuns({ pool, contexts, log }: App): Hono {
       ended: Object.fromEntries(ended),
     };
   };
+  let last: { readonly at: number; readonly live: ReturnType<typeof query> } | null = null;
   return new Hono().get('/live', async (c) => {
     const now = performance.now();
     if (last === null || now - last.at >= freshMs) last = { at: now, live: query() };

@@ -10,12 +10,6 @@ import { calendarText, subscribedEvent } from '../compose/calendar.ts';
 import { followUpEvent } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 
-export interface CalendarFeed {
-  /** Another one when anything in the feed is different. */
-  readonly hash: string;
-  render(): Promise<string>;
-}
-
 export interface FeedContext {
   readonly pool: pg.Pool;
   readonly config: Pick<Config, 'configured'>;
@@ -48,11 +42,7 @@ export function connectionsWithFeed({ configured }: Pick<Config, 'configured'>):
 }
 
 /** `recipient` in lower case; `now`: epoch ms. What is due since 30 days before, 5,000 entries at most. */
-export async function readFeed(
-  { pool, config, templates }: FeedContext,
-  recipient: string,
-  now: number,
-): Promise<CalendarFeed> {
+export async function readFeed({ pool, config, templates }: FeedContext, recipient: string, now: number) {
   const connections = new Map<string, Maker>();
   for (const connection of connectionsWithFeed(config)) {
     const opened = await templates.get(connection.name)?.();
@@ -70,8 +60,9 @@ export async function readFeed(
   // The first entry shows whether the templates are others.
   const sample = items.slice(0, 1).map(entry);
   return {
+    /** Another one when anything in the feed is different. */
     hash: shortHash(JSON.stringify([version, name, settings, items, sample])),
-    async render() {
+    async render(): Promise<string> {
       const [head, tail] = shell(name);
       const parts = [head];
       for (const [index, item] of items.entries()) {
