@@ -1,8 +1,8 @@
 import { shortHash } from '../core/lead/content-hash.ts';
 import { followUpField } from '../core/lead/mapping.ts';
-import type { EntryRow, EntryState, ShownJson, CalendarRef } from '../store/calendar-entries.ts';
+import type { EntryRow, EntryState, CalendarRef } from '../store/calendar-entries.ts';
 import { decideEntry, type Decision, type Edit, type EntryFacts, type Known } from './decide-entry.ts';
-import { type Shown, wholeSecond } from './entry-text.ts';
+import { wholeSecond } from './entry-text.ts';
 import type { Logger } from 'pino';
 import type pg from 'pg';
 import type { CalendarSettings, ConnectionConfig, ReminderSettings } from '../config/config.ts';
@@ -47,7 +47,7 @@ function factsOf(
         ? null
         : { due: wholeSecond(dueAt), isPast: component === 'event' && dueAt < now - pastMs, isHeld },
     known: state && knownOf(state, edit),
-    shown: state === null ? { kind: 'missing' } : shownOf(state.shown),
+    shown: state === null ? { kind: 'missing' } : (state.shown as EntryFacts['shown']),
     isStale: state !== null && state.madeOf !== madeOf,
   };
 }
@@ -58,10 +58,6 @@ export function knownOf(state: EntryState, edit: EntryRow['edit']): Known {
 
 export function withKnown(state: EntryState, { edit, ...known }: Known, editId: number | null): EntryState {
   return { ...state, ...known, editId: edit === null ? null : editId };
-}
-
-function shownOf(stored: ShownJson): EntryFacts['shown'] {
-  return stored.kind === 'missing' ? { kind: 'missing' } : (stored as Shown);
 }
 
 function editOf({ due }: EntryState, edit: EntryRow['edit']): Edit {

@@ -139,7 +139,7 @@ async function begin(context: CalendarContext, rows: readonly EntryRow[]): Promi
     const entry = contentOf(context, row, values);
     const due = wholeSecond(row.dueAt);
     const when = { at: due, day: dayOf(row.dueAt, reminders.rules.dayZone) };
-    const known = row.state === null ? null : factsOfKnown(row.state);
+    const known = row.state && { ...row.state, edit: null };
     const base = row.state ?? newState(entry.uid, due);
     const state = { ...base, ...begun(known, due), editId: base.editId };
     return [{ ...entry, uid: base.uid, row, when, state }];
@@ -150,10 +150,6 @@ async function begin(context: CalendarContext, rows: readonly EntryRow[]): Promi
     all.map(({ row, state }) => ({ ...keyOf(row), ...state })),
   );
   return all;
-}
-
-function factsOfKnown({ due, writing, isThere, ended }: EntryState) {
-  return { due, writing, isThere, ended, edit: null };
 }
 
 function newState(uid: string, due: number): EntryState {

@@ -15,7 +15,7 @@ import {
   readPlanFile,
   refuseToOverwrite,
 } from './plan-file.ts';
-import { runNow } from './run-now.ts';
+import { type ForegroundRun, runNow } from './run-now.ts';
 import { stopping } from './stop.ts';
 import { withApp } from './with-app.ts';
 import { keepPlan, makePlanNow } from './plan.ts';
@@ -81,17 +81,14 @@ export async function applyLines(
   connection: string,
   planId: number,
   lines: readonly ApprovedLine[],
-  {
-    allow = [],
-    undoOf,
-  }: { readonly allow?: readonly string[] | undefined; readonly undoOf?: number | undefined },
+  how: Pick<ForegroundRun, 'allow' | 'undoOf'>,
   stop: AbortSignal,
 ): Promise<SyncReport> {
   const approved = {
     planId,
     lines: lines.map(({ id, kind, leadId, row, fingerprint }) => ({ id, kind, leadId, row, fingerprint })),
   };
-  const run = await runNow(app, connection, { mode: 'sync', allow, approved, undoOf }, stop);
+  const run = await runNow(app, connection, { mode: 'sync', ...how, approved }, stop);
   return run.report as SyncReport;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { type AlertContext, channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
-import { CalDavHttp, CalendarClient } from '../caldav/calendar-client.ts';
+import { CalendarClient } from '../caldav/calendar-client.ts';
 import { clearTextOf } from '../config/clear-text.ts';
 import {
   type CalendarSettings,
@@ -318,24 +318,23 @@ async function checkCalendar(
   { pool, connection, clock }: SyncContext,
   calendar: CalendarSettings,
 ): Promise<string> {
-  await using http = new CalDavHttp(calendar.url, calendar.login ?? (await app.googleAccount()), clock);
-  const { displayName, components, mayWrite } = await new CalendarClient(http).examine(never);
+  const login = calendar.login ?? (await app.googleAccount());
+  await using client = new CalendarClient(calendar.url, login, clock);
+  const { displayName, components, mayWrite } = await client.examine(never);
   const missing = calendar.components.find((one) => !components.includes(one));
   if (missing !== undefined)
-    throw new LeadsyncError('caldav.unsuited', `${http.place} takes no ${missing}s.`, {
+    throw new LeadsyncError('caldav.unsuited', `${client.place} takes no ${missing}s.`, {
       help: `Choose another calendar, or set "as" to ${missing === 'event' ? 'task' : 'event'}.`,
     });
   if (mayWrite === false)
     throw new LeadsyncError(
       'caldav.forbidden',
-      `${calendar.login?.username ?? 'This account'} may not write to ${http.place}.`,
-      {
-        help: 'Share the calendar with this user so that it may read and write.',
-      },
+      `${calendar.login?.username ?? 'This account'} may not write to ${client.place}.`,
+      { help: 'Share the calendar with this user so that it may read and write.' },
     );
   const ref = { connection: connection.name, recipient: calendar.recipient };
   const rows = await entriesOf(pool, ref, calendar.components.slice(0, 1), followUpField);
   const count = rows.filter(({ dueAt }) => dueAt !== null).length;
   const name = displayName === null ? '' : ` (${displayName})`;
-  return `${http.place}${name} answers; ${counted(count, 'follow-up')} of this recipient planned`;
+  return `${client.place}${name} answers; ${counted(count, 'follow-up')} of this recipient planned`;
 }

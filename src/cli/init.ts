@@ -15,7 +15,7 @@ import { applyLines, doable } from './apply.ts';
 import { type CheckLine, describeLine } from './check-target.ts';
 import { never } from '../lib/until-aborted.ts';
 import { checkApp } from './check.ts';
-import { isConfirmed } from './progress.ts';
+import { isConfirmed } from './terminal.ts';
 import { describePlan, planJson, tellReport } from './plan-output.ts';
 import {
   askAll,

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { codeOf, faultText, LeadsyncError, type Problem } from '../lib/errors.ts';
-import { unsaidPlaces } from '../ops/describe-progress.ts';
+import { unsaidPlaces } from '../ops/run-words.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { docsPage } from './docs-page.ts';
 import { userInfo } from 'node:os';

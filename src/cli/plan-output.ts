@@ -14,7 +14,7 @@ import type { AppliedPlan, SyncReport } from '../sync/report.ts';
 import { describeProblem, seconds, type Companies, nameRecord, rowName } from './output.ts';
 import type pg from 'pg';
 import { allowable } from '../core/merge/older-copy.ts';
-import { describeVerification } from '../ops/describe-progress.ts';
+import { describeVerification } from '../ops/run-words.ts';
 import { companiesIn } from '../store/pairs.ts';
 
 export type PlanOutput = ReturnType<typeof planJson>;

@@ -35,13 +35,9 @@ export function plan(options: PlanOptions): Promise<void> {
   if (out !== undefined) refuseToOverwrite(out);
   return withApp(options, async (app) => {
     if (out !== undefined && app.contexts.size > 1) {
-      throw new LeadsyncError(
-        'usage.one-connection',
-        'a plan file holds one connection; nothing was scanned',
-        {
-          help: `Name it with --connection: ${[...app.contexts.keys()].join(', ')}`,
-        },
-      );
+      const message = 'a plan file holds one connection; nothing was scanned';
+      const help = `Name it with --connection: ${[...app.contexts.keys()].join(', ')}`;
+      throw new LeadsyncError('usage.one-connection', message, { help });
     }
     const plans: (MadePlan | UnmadePlan)[] = [];
     for (const name of app.contexts.keys()) {

@@ -276,11 +276,10 @@ async function calendarFeeds(
   const tokens = await feedTokens(pool, recipients);
   const feeds = recipients
     .filter((recipient) => chosen === undefined || recipient === chosen)
-    .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))
-    .map((feed) => ({
-      ...feed,
-      url: config.publicUrl === undefined ? null : `${config.publicUrl}${feed.path}`,
-    }));
+    .map((recipient) => {
+      const path = feedPath(tokens.get(recipient) ?? '');
+      return { recipient, path, url: config.publicUrl === undefined ? null : `${config.publicUrl}${path}` };
+    });
   if (asJson) return printJson({ feeds });
   print(
     [

@@ -41,13 +41,10 @@ export function parseRate(text: string): RateLimit {
     /^(\d{1,6}(?:\.\d{1,3})?)\/s(?:,(burst|window)=([1-9]\d{0,5}))?$/.exec(text) ?? [];
   const perSecond = Number(rate);
   if (!(perSecond > 0)) {
-    throw new LeadsyncError(
-      'sandbox.rate-invalid',
-      `The rate ${JSON.stringify(text)} cannot be understood.`,
-      {
-        help: 'Requests a second, such as 10/s; with the size of the bucket, 10/s,burst=50, or of a fixed window in seconds, 10/s,window=60.',
-      },
-    );
+    const message = `The rate ${JSON.stringify(text)} cannot be understood.`;
+    throw new LeadsyncError('sandbox.rate-invalid', message, {
+      help: 'Requests a second, such as 10/s; with the size of the bucket, 10/s,burst=50, or of a fixed window in seconds, 10/s,window=60.',
+    });
   }
   if (name === 'window') return { perSecond, window: Number(size) };
   return { perSecond, burst: size === undefined ? Math.max(1, Math.ceil(perSecond)) : Number(size) };

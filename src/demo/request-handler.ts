@@ -155,16 +155,6 @@ export class RequestHandler {
   }
 }
 
-export interface SandboxStats {
-  /** Refused and spoilt ones included. */
-  readonly requests: number;
-  readonly byRoute: Readonly<Record<Route, number>>;
-  /** Requests that came before an announced Retry-After had passed. */
-  readonly early: number;
-  readonly throttled: number;
-  readonly faults: number;
-}
-
 export interface LogEntry {
   /** Epoch ms of the arrival. */
   readonly at: number;
@@ -180,11 +170,12 @@ const logLength = 10_000;
 
 /** What the sandbox remembers of the requests it got; the log keeps the last 10,000. */
 class Records {
+  /** `requests`: refused and spoilt ones included; `early`: those that came before an announced Retry-After had passed. */
   readonly #counts = { requests: 0, early: 0, throttled: 0, faults: 0 };
   readonly #byRoute: Record<Route, number> = { list: 0, get: 0, create: 0, update: 0, delete: 0 };
   readonly #log: LogEntry[] = [];
 
-  get stats(): SandboxStats {
+  get stats() {
     return { ...this.#counts, byRoute: { ...this.#byRoute } };
   }
 

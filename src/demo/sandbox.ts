@@ -4,7 +4,7 @@ import { LeadTable } from './lead-table.ts';
 import { listen } from './listen.ts';
 import { defaultOptions, type SandboxBehaviour, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
-import { type LogEntry, type SandboxStats, RequestHandler } from './request-handler.ts';
+import { RequestHandler } from './request-handler.ts';
 import { seedLeads } from './seed-leads.ts';
 
 export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
@@ -38,7 +38,9 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}) {
     });
   });
   const port = await listen(server, all.port, all.host).catch((cause: unknown) => {
-    throw unavailable(all.host, all.port, cause);
+    const message = `The sandbox cannot listen on ${all.host}, port ${all.port}.`;
+    const help = 'Choose another port, or 0 for any that is free.';
+    throw new LeadsyncError('sandbox.port-unavailable', message, { help, cause });
   });
 
   const close = async (): Promise<void> => {
@@ -55,11 +57,11 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}) {
     },
     leads,
     /** As they are now; not updated later. */
-    get stats(): SandboxStats {
+    get stats() {
       return handler.records.stats;
     },
     /** The last 10,000 requests, in the order of their replies. */
-    get log(): readonly LogEntry[] {
+    get log() {
       return handler.records.log;
     },
     set: (changes: Partial<SandboxBehaviour>) => handler.set(changes),
@@ -67,15 +69,4 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}) {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function unavailable(host: string, port: number, cause: unknown): LeadsyncError {
-  return new LeadsyncError(
-    'sandbox.port-unavailable',
-    `The sandbox cannot listen on ${host}, port ${port}.`,
-    {
-      help: 'Choose another port, or 0 for any that is free.',
-      cause,
-    },
-  );
 }

@@ -4,6 +4,7 @@ import type { SandboxBehaviour } from './options.ts';
 import type { Random } from './random.ts';
 import { emptyReply, errorReply, jsonReply, type Reply, showLead } from './reply.ts';
 import { z } from 'zod';
+import { parseJson } from '../lib/parse-json.ts';
 import { fieldKinds } from '../core/lead/field-kinds.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 
@@ -240,12 +241,8 @@ function writeCursor(place: number, expires: number): string {
 
 /** The place, or null when the cursor is not one of ours or has expired. */
 function readCursor(cursor: string, nowMs: number): number | null {
-  try {
-    const parsed = cursorSchema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-    return parsed.expires > nowMs ? parsed.place : null;
-  } catch {
-    return null;
-  }
+  const { data } = cursorSchema.safeParse(parseJson(Buffer.from(cursor, 'base64url').toString()));
+  return data !== undefined && data.expires > nowMs ? data.place : null;
 }
 
 type WriteBody =
@@ -294,12 +291,8 @@ function refused(options: SandboxBehaviour, message: string): WriteBody {
 }
 
 function parseObject(body: string): object | null {
-  try {
-    const value: unknown = JSON.parse(body);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(body);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }
 
 function storedForm(

@@ -179,14 +179,6 @@ const formCookie = 'leadsync-form';
 /** Seconds that a login lasts. */
 const lifeSeconds = 12 * 3600;
 
-interface Session {
-  readonly id: string;
-  /** Epoch seconds. */
-  readonly endsAt: number;
-  /** The site whose page it was made on; behind a proxy that does not tell its name, only the browser knows it. */
-  readonly origin: string;
-}
-
 /** Whether this is the token; hashes are compared in constant time: the time of the reply shows neither the token nor its length. */
 function isToken(text: string, token: Secret): boolean {
   const digest = (of: string): Buffer => createHash('sha256').update(of).digest();
@@ -202,8 +194,11 @@ async function beginSession(c: Context, token: Secret, scope: { readonly path: s
   await setSignedCookie(c, cookieName, session, keyOf(token), lasting);
 }
 
-/** The login that a request has a cookie of, unless it is too old. Whether somebody has logged out is for the caller to see. */
-async function sessionOf(c: Context, token: Secret): Promise<Session | null> {
+/**
+ * The login that a request has a cookie of, unless it is too old. Whether somebody has logged out is for the caller to see. `endsAt`: epoch seconds;
+ * `origin`: the site whose page it was made on; behind a proxy that does not tell its name, only the browser knows it.
+ */
+async function sessionOf(c: Context, token: Secret) {
   const signed = await getSignedCookie(c, keyOf(token), cookieName);
   const [, endsAt, id = '', origin = ''] =
     /^(\d{1,12}) ([\w-]{22}) (\S*)$/.exec(typeof signed === 'string' ? signed : '') ?? [];

@@ -22,7 +22,7 @@ import type { SyncReport } from '../sync/report.ts';
 import { columnsOf } from '../core/lead/mapping.ts';
 import { type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { endedSyncs, lastSuccessAt, openSyncs } from '../store/run-list.ts';
-import { describeProgress } from './describe-progress.ts';
+import { describeProgress } from './run-words.ts';
 import type pg from 'pg';
 import { redisAddressOf } from '../config/redis-address.ts';
 import { asOutage } from '../postgres/database-outage.ts';

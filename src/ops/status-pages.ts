@@ -21,7 +21,7 @@ import { missingPage } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
 import { pageOf, position } from './requests.ts';
-import { describeProgress } from './describe-progress.ts';
+import { describeProgress } from './run-words.ts';
 
 const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
 

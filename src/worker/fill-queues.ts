@@ -119,14 +119,9 @@ function schedules({ contexts }: App, agreed: Agreed) {
     job: 'sync',
     payload: unattended(name),
   }));
-  const others = Object.entries(upkeep).map(([job, { queue, pattern }]) => ({
-    queue,
-    name: job,
-    pattern,
-    timeZone: 'UTC',
-    job,
-    payload: {},
-  }));
+  const others = Object.entries(upkeep).map(([job, { queue, pattern }]) => {
+    return { queue, name: job, pattern, timeZone: 'UTC', job, payload: {} };
+  });
   return [...nights, ...others];
 }
 

@@ -7,27 +7,18 @@ import { LeadsyncError } from '../lib/errors.ts';
 import type { Telemetry } from '../lib/telemetry.ts';
 import { version } from '../lib/version.ts';
 import { clockDifferences } from '../store/database-time.ts';
-import type { MetricsPage, WatchedConnection } from '../ops/metrics-page.ts';
+import type { WatchedConnection } from '../ops/metrics-page.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { JobCounts, Queues } from '../queue/queue.ts';
 import { CircuitBreakers } from '../reminders/send/circuit-breakers.ts';
-import { type MailWaits, usualWaits } from '../reminders/send/mail-limits.ts';
+import { usualWaits } from '../reminders/send/mail-limits.ts';
 import type { Mailer } from '../reminders/send/mail.ts';
-import { createMailLedger, type MailLedger } from '../store/mail-ledger.ts';
+import { createMailLedger } from '../store/mail-ledger.ts';
 import { serviceScope } from '../store/services.ts';
 
-export interface WorkerApp extends App {
-  readonly mailer: Mailer;
-  readonly ledger: MailLedger;
-  readonly breakers: CircuitBreakers;
-  readonly waits: MailWaits;
-  /** Null: no alerts are configured. */
-  readonly alerting: AlertContext | null;
-  /** What is scraped, made at first use: commands are never scraped. */
-  readonly metrics: () => Promise<MetricsPage>;
-}
+export type WorkerApp = Awaited<ReturnType<typeof openWorker>>;
 
-export async function openWorker(config: Config, log: Logger, telemetry?: Telemetry): Promise<WorkerApp> {
+export async function openWorker(config: Config, log: Logger, telemetry?: Telemetry) {
   await using stack = new AsyncDisposableStack();
   const app = stack.use(await openApp(config, log, telemetry));
   const { pool, database, queue, queues, activity } = app;
@@ -55,7 +46,9 @@ export async function openWorker(config: Config, log: Logger, telemetry?: Teleme
     ledger,
     breakers: new CircuitBreakers(),
     waits: usualWaits,
+    /** Null: no alerts are configured. */
     alerting: alertingOf(app, mailer),
+    /** What is scraped, made at first use: commands are never scraped. */
     metrics,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -169,16 +169,10 @@ const [step, gap, height] = [10, 3, 100];
 /** The least height of a bar that is not 0. */
 const leastBar = 4;
 
-interface Series {
-  readonly name: string;
-  readonly of: (run: ListedRun) => number;
-  readonly shown: (value: number) => string;
-}
-
-const series: readonly Series[] = [
-  { name: 'Took', of: (run) => durationOf(run) ?? 0, shown: shownDuration },
-  { name: 'Changes', of: ({ written }) => written ?? 0, shown: count },
-  { name: 'Held', of: ({ held }) => held ?? 0, shown: count },
+const series = [
+  { name: 'Took', of: (run: ListedRun) => durationOf(run) ?? 0, shown: shownDuration },
+  { name: 'Changes', of: ({ written }: ListedRun) => written ?? 0, shown: count },
+  { name: 'Held', of: ({ held }: ListedRun) => held ?? 0, shown: count },
 ];
 
 /** The duration of a run (ms); null: it has not ended. */
@@ -199,7 +193,11 @@ function runChart(runs: readonly ListedRun[], room: number): Html | null {
 ${series.map((one) => chart(one, syncs, room))}</div>`;
 }
 
-function chart({ name, of, shown }: Series, syncs: readonly ListedRun[], room: number): Html {
+function chart(
+  { name, of, shown }: (typeof series)[number],
+  syncs: readonly ListedRun[],
+  room: number,
+): Html {
   const most = Math.max(...syncs.map(of));
   const newest = syncs.at(-1);
   const last = newest === undefined ? '' : shown(of(newest));

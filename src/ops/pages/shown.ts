@@ -5,7 +5,7 @@ import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import { unsaidPlaces, describeVerification } from '../describe-progress.ts';
+import { unsaidPlaces, describeVerification } from '../run-words.ts';
 import type { Html } from './layout.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';

@@ -98,14 +98,6 @@ export interface DigestTime {
   readonly sendAt: number;
 }
 
-/** The limits (epoch ms) of a digest's groups: a day begins with its first hour, not 24 hours later. */
-export interface DigestDays {
-  /** What is due earlier is overdue. */
-  readonly today: number;
-  readonly tomorrow: number;
-  readonly end: number;
-}
-
 /** As `2026-11-21`. */
 export function localDateOf(at: number, timeZone: string): string {
   return zoned(at, timeZone).toPlainDate().toString();
@@ -118,7 +110,10 @@ export function digestTime(localDate: string, digestAt: number, rules: AllowedTi
   return nextAllowed(moment.epochMilliseconds, rules);
 }
 
-export function digestDays(localDate: string, timeZone: string): DigestDays {
+export type DigestDays = ReturnType<typeof digestDays>;
+
+/** The limits (epoch ms) of a digest's groups: a day begins with its first hour, not 24 hours later. What is due before `today` is overdue. */
+export function digestDays(localDate: string, timeZone: string) {
   const start = (days: number): number => startOfDay(dayAfter(localDate, days), timeZone);
   return { today: start(0), tomorrow: start(1), end: start(8) };
 }

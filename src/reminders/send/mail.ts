@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
+import { certificateCodes } from '../../lib/certificate-fault.ts';
 import { needsUtf8 } from '../../core/lead/email-address.ts';
 import { LeadsyncError, faultText, withoutStop } from '../../lib/errors.ts';
 import { Redactor } from '../../lib/redact.ts';
@@ -262,14 +263,9 @@ export function mailError(error: unknown, begun: boolean, redactor: Redactor): L
   return new LeadsyncError(code, `${what}: ${words}`, { retry, ...(help !== undefined && { help }) });
 }
 
-/** OpenSSL's codes, as Node passes them on, of a certificate by an authority that Node does not know. */
-const unknownAuthority = new Set([
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
+/** Of a certificate by an authority that Node does not know. */
+const authorityHelp =
+  'Set NODE_EXTRA_CA_CERTS to the path of a file (PEM) with the certificate of the authority, and start again';
 
 const certificateHelp: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'Renew the certificate of the mail server',
@@ -293,11 +289,13 @@ function meaningOf(fault: Fault, begun: boolean): Meaning {
       'the mail server rejected the login',
       'Set user and password in SMTP_URL: smtp://user:password@host:587, special characters as %40 and the like',
     ];
-  const help = unknownAuthority.has(fault.originalCode)
-    ? 'Set NODE_EXTRA_CA_CERTS to the path of a file (PEM) with the certificate of the authority, and start again'
-    : certificateHelp[fault.originalCode];
-  if (help !== undefined)
-    return ['mail.unavailable', 'the certificate of the mail server cannot be trusted', help];
+  const help = certificateHelp[fault.originalCode];
+  if (help !== undefined || certificateCodes.has(fault.originalCode))
+    return [
+      'mail.unavailable',
+      'the certificate of the mail server cannot be trusted',
+      help ?? authorityHelp,
+    ];
   if (code === 'ETLS')
     return [
       'mail.unavailable',
