@@ -360,7 +360,8 @@ export function describeReport(
     // What was put off may include writes with unknown outcome.
     written.length + putOff === 0 && status === 'partial' && '  written  nothing',
     held > 0 && `  held     ${count(held)}   (leadsync conflicts lists them)`,
-    putOff > 0 && `  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`,
+    putOff > 0 &&
+      `  put off  ${count(putOff)}   (${report.undoOf === undefined ? 'the next sync' : `leadsync undo ${report.undoOf}`} looks again)`,
     receipt && `  receipt  ${receipt}${isUnseen ? ' (none is, while a column is missing)' : ''}`,
     report.plan && `  plan     ${describeApplied(report.plan)}`,
     waitedMs > 0 && `  waited   ${seconds(waitedMs)}`,
@@ -399,10 +400,6 @@ function howToGoOn({ problems }: SyncReport, command: string): readonly string[]
     '  leadsync plan shows what would be done',
     ...(options.length > 0 ? [`  if that is what you want: ${[command, ...options].join(' ')}`] : []),
   ];
-}
-
-function whoLooksAgain({ undoOf }: SyncReport): string {
-  return undoOf === undefined ? 'the next sync' : `leadsync undo ${undoOf}`;
 }
 
 function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): string {

@@ -46,12 +46,8 @@ export function createBoard(path: string, queues: Iterable<unknown>) {
   return { app, addQueue: (queue: unknown) => addQueue(adapterOf(queue)) };
 }
 
-function adapterOf(queue: unknown): BullMQAdapter {
-  if (!isQueue(queue)) throw new TypeError('not a queue of BullMQ');
-  return new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false });
-}
-
 /** The adapter is typed for queues in Redis; it detects those in Postgres by itself. */
-function isQueue(queue: unknown): queue is Queue {
-  return queue instanceof Queue;
+function adapterOf(queue: unknown): BullMQAdapter {
+  if (!(queue instanceof Queue)) throw new TypeError('not a queue of BullMQ');
+  return new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false });
 }

@@ -9,8 +9,7 @@ import type { PostgresUrl } from '../postgres/postgres-client.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
-import { upsertSchedule } from './schedules.ts';
-import { type JobHandler, startWorker } from './work.ts';
+import { upsertSchedule, type JobHandler, startWorker } from './work.ts';
 
 /**
  * Only this room knows BullMQ. Jobs carry ids and names, never data of leads or secrets.

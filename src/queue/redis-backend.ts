@@ -10,7 +10,7 @@ import {
   type QueueOwner,
   type Finding,
 } from './backend.ts';
-import { scheduleSettings } from './schedules.ts';
+import { scheduleSettings } from './work.ts';
 import {
   askingOptions,
   createRedisClient,

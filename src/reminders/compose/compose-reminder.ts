@@ -77,10 +77,6 @@ export function composeReminder(content: ReminderContent): Composed {
   return renderMail(content.templates, content.kind, reminderView(content));
 }
 
-function composeReminderMessage(content: ReminderContent, kind: ChatKind): string {
-  return cutForChat(kind, content.templates.render('reminder.chat', reminderView(content), kind));
-}
-
 export function renderMail(templates: LanguageTemplates, kind: MailKind, view: object): Composed {
   return {
     subject: oneLine(templates.render(`${kind}.subject`, view), maxSubject - 1),
@@ -199,7 +195,8 @@ export function composeFor(facts: MailFacts, templates: Templates): FollowUpMail
 }
 
 export function composeMessage(facts: MailFacts, templates: Templates, kind: ChatKind): string {
-  return composeReminderMessage({ ...contentOf(facts, false, templates), isChat: true }, kind);
+  const view = reminderView({ ...contentOf(facts, false, templates), isChat: true });
+  return cutForChat(kind, templates.in(facts.settings.language).render('reminder.chat', view, kind));
 }
 
 export function followUpEvent(facts: FollowUpFacts, templates: Templates): CalendarEvent {

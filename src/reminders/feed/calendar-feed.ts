@@ -55,7 +55,8 @@ export async function readFeed({ pool, config, templates }: FeedContext, recipie
     return maker === undefined ? '' : entryText(item, maker, recipient);
   };
   const [first] = connections.values();
-  const name = first === undefined ? '' : feedName(first);
+  const words = first?.templates.in(first.connection.reminders.language);
+  const name = words?.render('label', { of: 'calendar' }) ?? '';
   const settings = [...connections.values()].map(({ connection: { leads: _, ...shown } }) => shown);
   // The first entry shows whether the templates are others.
   const sample = items.slice(0, 1).map(entry);
@@ -72,10 +73,6 @@ export async function readFeed({ pool, config, templates }: FeedContext, recipie
       return [...parts, tail].join('');
     },
   };
-}
-
-function feedName({ connection, templates }: Maker): string {
-  return templates.in(connection.reminders.language).render('label', { of: 'calendar' });
 }
 
 /**
