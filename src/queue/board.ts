@@ -46,8 +46,12 @@ export function createBoard(path: string, queues: Iterable<unknown>) {
   return { app, addQueue: (queue: unknown) => addQueue(adapterOf(queue)) };
 }
 
-/** The adapter is typed for queues in Redis; it detects those in Postgres by itself. */
 function adapterOf(queue: unknown): BullMQAdapter {
-  if (!(queue instanceof Queue)) throw new TypeError('not a queue of BullMQ');
+  if (!isQueue(queue)) throw new TypeError('not a queue of BullMQ');
   return new BullMQAdapter(queue, { readOnlyMode: true, allowRetries: false });
+}
+
+/** The adapter is typed for queues in Redis; it detects those in Postgres by itself. */
+function isQueue(queue: unknown): queue is Queue {
+  return queue instanceof Queue;
 }
