@@ -311,8 +311,6 @@ export function describeForecast(
   return `${requests}, about ${seconds(durationMs)}${waits}, until ${shownMoment(finishAt, timeZone)}`;
 }
 
-type Fields = ConnectionConfig['fields'];
-
 const problemsShown = 20;
 
 export const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
@@ -336,7 +334,7 @@ export async function tellReport(
 export function describeReport(
   report: SyncReport,
   companies: Companies,
-  fields: Fields = [],
+  fields: ShownPlan['fields'] = [],
   command = syncCommand(report),
 ): string {
   const { status, runId, held, putOff, waitedMs } = report;
@@ -373,7 +371,7 @@ export function describeReport(
 function describeProblems(
   problems: SyncReport['problems'],
   companies: Companies,
-  fields: Fields,
+  fields: ShownPlan['fields'],
 ): readonly string[] {
   const more = problems.length - problemsShown;
   return [

@@ -91,13 +91,14 @@ export function reminderView(content: ReminderContent) {
   const reader = { language, timeZone, dayZone };
   const day = dayOf(dueAt, dayZone);
   const days = daysBetween(now, day === null ? dueAt : startOfDay(day, timeZone), timeZone);
+  const state = days === 0 ? 'today' : days < 0 ? 'overdue' : 'coming';
   const moment = (at: number) => dueView(at, null, reader);
   const view = {
     kind,
     language,
     lead: leadView(content.lead.id, content.lead.cells, content.fields, reader),
     // By calendar days: a mail is read hours after it was written.
-    due: { ...dueView(dueAt, day, reader), state: stateOf(days), days: Math.abs(days) },
+    due: { ...dueView(dueAt, day, reader), state, days: Math.abs(days) },
     offset: content.offsetText,
     notes: {
       late: notes.lateSince === undefined ? null : moment(notes.lateSince),
@@ -132,11 +133,6 @@ export function reminderView(content: ReminderContent) {
     footer: say('footer'),
   };
   return { ...view, words };
-}
-
-function stateOf(days: number): 'overdue' | 'today' | 'coming' {
-  if (days === 0) return 'today';
-  return days < 0 ? 'overdue' : 'coming';
 }
 
 function shownChange(
