@@ -3,7 +3,7 @@ import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type Cell, plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
-import { otherWords, pairedWords } from '../core/lead/other-words.ts';
+import { otherWords, pairedWords } from '../core/lead/words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
 import type { Refusal } from '../core/merge/guard.ts';
 import type { Change } from '../core/merge/action.ts';

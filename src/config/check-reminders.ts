@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
-import { followUpField } from '../core/lead/mapping.ts';
+import { followUpField, headingKey } from '../core/lead/mapping.ts';
 import { isLoopback } from '../lib/loopback.ts';
-import { isQuiet } from '../core/lead/quiet-hours.ts';
+import { isQuiet } from './values.ts';
 import { readFault } from './environment.ts';
 import { fieldMappings } from './fields.ts';
 import { didYouMean } from '../core/lead/nearest-name.ts';
@@ -11,7 +11,6 @@ import type { Readable } from './readable.ts';
 import type { ConnectionSettings } from './schema.ts';
 import type { Path } from './settings.ts';
 import { type Report, type Source, valueAt } from './source.ts';
-import { headingKey } from '../core/lead/heading-line.ts';
 
 const googleCalendars = 'apidata.googleusercontent.com';
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { optInProperty } from '../core/lead/mapping.ts';
+import { headingKey, optInProperty } from '../core/lead/mapping.ts';
 import { checkAddresses, checkReminders } from './check-reminders.ts';
 import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMatchBy } from './fields.ts';
 import type { Readable } from './readable.ts';
@@ -9,7 +9,6 @@ import type { Report, Source } from './source.ts';
 import { driveMark, isSharingLink, isWebAddress } from './addresses.ts';
 import { fileFormats, formatOf, linkedFormat } from './file-formats.ts';
 import { filePlace, tablePlace } from './config.ts';
-import { headingKey } from '../core/lead/heading-line.ts';
 
 type Connection = Readable<ConnectionSettings>;
 

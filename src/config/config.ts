@@ -1,6 +1,6 @@
 import { addressKey } from '../core/lead/email-address.ts';
 import { resolve } from 'node:path';
-import type { FieldMapping } from '../core/lead/mapping.ts';
+import { type FieldMapping, headingKey } from '../core/lead/mapping.ts';
 import { driveMark, drivePath, fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
 import { chatChannel } from './chat-webhook.ts';
 import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
@@ -8,7 +8,6 @@ import type { ProcessSettings } from './process-schema.ts';
 import type { ConnectionSettings, FileSettings } from './schema.ts';
 import { shortestGap } from './values.ts';
 import type { Secret } from './secret.ts';
-import { headingKey } from '../core/lead/heading-line.ts';
 
 /** What cannot be changed any more, at any depth. */
 type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isLeadId } from '../core/lead/lead-id.ts';
-import { type Lead } from '../core/lead/lead.ts';
-import { isExactNumber, writtenNumber } from '../core/lead/number.ts';
+import { isExactNumber, type Lead, writtenNumber } from '../core/lead/lead.ts';
 import { parseJson } from '../lib/parse-json.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { recipientTimeZone } from '../config/recipients.ts';
-import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/snooze.ts';
+import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/follow-up.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-token.ts';
 import { followUpField } from '../core/lead/mapping.ts';
@@ -15,8 +15,8 @@ import { linkKey } from '../store/keeper.ts';
 import { findEdit, lastEditOf, type RequestedEdit } from '../store/requested-edits.ts';
 import { checkGuess, GuessLimit } from './access.ts';
 import {
-  followUpPage,
   type FollowUpPage,
+  followUpPage,
   followUpPath,
   followUpWords,
   noFollowUpPage,
@@ -26,7 +26,7 @@ import {
 import { formOf } from './requests.ts';
 import type pg from 'pg';
 import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
-import { dayOf } from '../core/lead/day.ts';
+import { dayOf } from '../core/lead/local-time.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
 import { presentFollowUp } from '../store/follow-ups.ts';

@@ -1,6 +1,6 @@
 import type { Aside } from '../core/lead/aside.ts';
-import type { ShownCell, Author } from '../core/lead/author.ts';
-import type { MergedPlace, RowStanding } from '../core/lead/table-pieces.ts';
+import type { Author, ShownCell } from '../core/lead/author.ts';
+import type { MergedPlace, RowStanding } from '../core/lead/table-rows.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
 /** A row with an id, or with data in at least one mapped column. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pauses } from '../../src/core/lead/pause.ts';
+import { pauses } from '../../src/core/lead/table-rows.ts';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import type { LooseRow, Sight } from '../../src/core/merge/difference.ts';

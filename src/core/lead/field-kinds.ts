@@ -1,4 +1,4 @@
-import { instantText } from './day.ts';
+import { instantText } from './local-time.ts';
 import { instantCell } from './instant.ts';
 import type { Cell, FieldType } from './value.ts';
 

@@ -1,7 +1,7 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
 import { type DeleteAnswer, deleteQuestions } from './answers.ts';
 import type { FieldMemo } from './merge-field.ts';
-import type { MergedPlace } from '../lead/table-pieces.ts';
+import type { MergedPlace } from '../lead/table-rows.ts';
 import type { Asked } from './unlisted.ts';
 
 /** Whether a record that a side did not show may be gone. */

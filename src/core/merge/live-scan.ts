@@ -1,7 +1,7 @@
 import type { Aside } from '../lead/aside.ts';
 import { idKey } from '../lead/lead-id.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
-import type { MergedPlace } from '../lead/table-pieces.ts';
+import type { MergedPlace } from '../lead/table-rows.ts';
 import type { Baselines } from './loaded-baselines.ts';
 import { Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';

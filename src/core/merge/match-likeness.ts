@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import type { Cell, Cells } from '../lead/value.ts';
-import { isUnreadable } from '../lead/value.ts';
+import { type Cell, type Cells, isUnreadable } from '../lead/value.ts';
 import { type NormalForm, normalForm, soundOf } from './normal-form.ts';
 
 /** What a record is recognised by: the fields of `matchBy` in order; the first is its name. Null: empty. */

@@ -1,9 +1,8 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, showCell } from '../lead/value.ts';
 import { count, counted } from '../lead/counted.ts';
-import { largeField } from '../lead/large-record.ts';
+import { largeField, mostOfRecord } from '../lead/text-size.ts';
 import { headingOf } from '../lead/mapping.ts';
-import { mostOfRecord } from '../lead/text-size.ts';
 import { type PlannedAction, plannedAction } from './action.ts';
 import { missedFields, type Policy } from './policy.ts';
 

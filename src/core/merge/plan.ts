@@ -1,7 +1,7 @@
 import { type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type DeleteAnswer, deleteQuestions } from './answers.ts';
-import type { MergedPlace } from '../lead/table-pieces.ts';
+import type { MergedPlace } from '../lead/table-rows.ts';
 import {
   type ActionKind,
   type Change,

@@ -1,4 +1,4 @@
-import { isUuid } from '../lead/uuid.ts';
+import { isUuid } from '../lead/lead-id.ts';
 import type { Cells, Values } from '../lead/value.ts';
 import { sameRecord } from './plan.ts';
 import type { Policy } from './policy.ts';

@@ -1,7 +1,7 @@
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientTimeZone } from '../../config/recipients.ts';
-import { dayOf } from '../../core/lead/day.ts';
+import { dayOf } from '../../core/lead/local-time.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
 import { type FollowUpLinks, followUpLinks, type LinkMaker } from '../links/link-token.ts';
 import { startOfDay } from '../plan/local-time.ts';

@@ -1,7 +1,7 @@
 import { isChannel } from '../../config/chat-webhook.ts';
 import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
 import { recipientTimeZone } from '../../config/recipients.ts';
-import { dayOf } from '../../core/lead/day.ts';
+import { dayOf } from '../../core/lead/local-time.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
 import type { HeldItem } from '../../store/held.ts';
 import { besidesDigest, type Digest } from '../../store/mails.ts';

@@ -10,7 +10,7 @@ import type { CsvRecord } from './records.ts';
 import type { FileTableOptions } from '../file/file-format.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
-import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, isNote, TablePieces } from '../../core/lead/table-rows.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { SourceFile } from '../file/file-place.ts';
 import { headingsShown, openCsvSheet, readCsvRow, tooWide } from './sheet.ts';

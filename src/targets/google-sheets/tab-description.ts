@@ -1,4 +1,4 @@
-import { headingKey } from '../../core/lead/heading-line.ts';
+import { headingKey } from '../../core/lead/mapping.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
 import { parseJson } from '../../lib/parse-json.ts';

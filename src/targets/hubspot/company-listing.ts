@@ -5,7 +5,7 @@ import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
-import type { MergedPlace } from '../../core/lead/table-pieces.ts';
+import type { MergedPlace } from '../../core/lead/table-rows.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 
 /** Memory of a company besides its properties; also charged per page, so that even empty pages come to an end. */
