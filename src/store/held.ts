@@ -5,7 +5,7 @@ import { columnOf, countOf, type Queryable, rowsOf, streamRows, valueOf } from '
 import { companiesOf } from './pairs.ts';
 import type pg from 'pg';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { type UndoneRecord, UndoneRecords } from '../core/merge/undone-records.ts';
+import { type UndoneRecord, UndoneRecords } from '../core/merge/undo.ts';
 import type { AbsenceProof } from '../core/merge/difference.ts';
 import type { RunRef } from './runs.ts';
 

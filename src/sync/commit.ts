@@ -4,7 +4,7 @@ import { codeOf } from '../lib/errors.ts';
 import { type Cells, isUnreadable, readable, sameCell, type Value, type Values } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
-import { putsBack, takenAway } from '../core/merge/put-back.ts';
+import { putsBack, takenAway } from '../core/merge/undo.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowChange, RowOutcome } from '../ports/target.ts';
 import {

@@ -3,8 +3,7 @@ import { hashContent } from '../core/lead/content-hash.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type AbsenceProof, LooseRows } from '../core/merge/difference.ts';
 import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
-import { type ForeignLeads, guard, type PlanCounts } from '../core/merge/guard.ts';
-import type { GuardTally } from '../core/merge/guard-tally.ts';
+import { type ForeignLeads, guard, type GuardTally, type PlanCounts } from '../core/merge/guard.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import type { Doubts, OlderCopies } from '../core/merge/older-copy.ts';
 import type { PlanTally } from '../core/merge/plan-tally.ts';
@@ -17,10 +16,9 @@ import {
   misreadCells,
   type OtherTable,
   placesInCells,
+  rowsInCells,
 } from '../core/merge/row-elsewhere.ts';
-import { rowsInCells } from '../core/merge/rows-in-cells.ts';
-import { ShiftedRows } from '../core/merge/shifted-rows.ts';
-import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
+import { ShiftedRows, type ShuffledRows } from '../core/merge/shifted-rows.ts';
 import {
   releasedRows,
   rowsInOtherTables,

@@ -5,7 +5,7 @@ import { type FoundRows, foundRows } from '../../src/core/merge/lost-rows.ts';
 import { bringForward, type CopyFound, OlderCopies } from '../../src/core/merge/older-copy.ts';
 import { type PlanFacts, Planner } from '../../src/core/merge/planner.ts';
 import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
-import { UndoneRecords } from '../../src/core/merge/undone-records.ts';
+import { UndoneRecords } from '../../src/core/merge/undo.ts';
 import { fields, policy } from './pair-state.ts';
 import { looseRow, sight } from './sight.ts';
 

@@ -17,7 +17,7 @@ import {
   planTooLarge,
   planTwinRow,
   planUnreadableId,
-} from '../../src/core/merge/plan-held-rows.ts';
+} from '../../src/core/merge/plan-rows.ts';
 import { policy as policyOf } from './pair-state.ts';
 
 const mapped = (field: string, column: string): FieldMapping => ({

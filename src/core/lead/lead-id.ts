@@ -6,6 +6,17 @@ export function isLeadId(text: string): boolean {
   return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,255}$/u.test(text);
 }
 
+const uuid =
+  /^\s*(?:urn:uuid:)?[{(]?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[)}]?\s*$/i;
+
+/** What `isUuid` looks for, as a pattern that SQL knows as well (`~*`). */
+export const uuidPattern = uuid.source;
+
+/** Whether an id may be written in several ways; see `idKey`. */
+export function isUuid(id: string): boolean {
+  return uuid.test(id);
+}
+
 /** A UUID that is its own key. */
 const usualUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -29,18 +40,6 @@ export function idBeginning(typed: string): string {
 export function leadIdTime(id: string): number | null {
   const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.exec(id);
   return match ? Number.parseInt(`${match[1]}${match[2]}`, 16) : null;
-}
-
-// Beside lead.ts: who looks at ids alone needs none of the code that reads dates.
-const uuid =
-  /^\s*(?:urn:uuid:)?[{(]?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[)}]?\s*$/i;
-
-/** What `isUuid` looks for, as a pattern that SQL knows as well (`~*`). */
-export const uuidPattern = uuid.source;
-
-/** Whether an id may be written in several ways; see `idKey`. */
-export function isUuid(id: string): boolean {
-  return uuid.test(id);
 }
 
 /**

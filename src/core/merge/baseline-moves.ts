@@ -1,7 +1,7 @@
 import { sameCell, type Value, type Values } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
 import type { Absences } from './difference.ts';
-import { putsBack, reopenedBases } from './put-back.ts';
+import { putsBack, reopenedBases } from './undo.ts';
 
 /** An action that was carried out, as far as the other side confirmed it. */
 export interface Confirmed {

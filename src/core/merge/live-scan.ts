@@ -1,11 +1,12 @@
 import type { Aside } from '../lead/aside.ts';
 import { idKey } from '../lead/lead-id.ts';
-import { type Cells, isUnreadable } from '../lead/value.ts';
+import { type Cells, isUnreadable, type Values } from '../lead/value.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
 import type { Baselines } from './loaded-baselines.ts';
 import { Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
-import type { Asked } from './unlisted.ts';
+import type { Asked, HeldField, Sight } from './difference.ts';
+import { readableFingerprint } from '../lead/content-hash.ts';
 
 /** What a side has shown of a pair so far. */
 const [notMet, asBase, moved] = [0, 1, 2] as const;
@@ -414,4 +415,61 @@ function lastBefore(ranges: readonly PairRange[], id: number): PairRange | undef
     else high = middle;
   }
   return ranges[low - 1];
+}
+
+/** What is stored of a pair beside what a scan compares. */
+export interface PairFacts {
+  readonly base: Values | null;
+  readonly leadAbsences: number;
+  readonly rowAbsences: number;
+  readonly isCounted: boolean;
+  readonly absentSince: number | null;
+  readonly deletionDone: boolean;
+}
+
+/** What a scan shows of a lead id. `facts`: of a pair. */
+export function sightOf(
+  scan: LiveScan,
+  leadId: string,
+  facts: PairFacts | undefined,
+  held: readonly HeldField[],
+): Sight {
+  const isPaused = scan.isPaused(leadId);
+  const [lead, row] = [isPaused ? null : scan.lead(leadId), scan.row(leadId)];
+  const isSame = isEqual(scan, lead, row);
+  return {
+    leadId,
+    isKnown: facts !== undefined,
+    base: facts?.base ?? null,
+    isSame,
+    lead: isSame ? null : lead,
+    row: isSame ? null : (row?.cells ?? null),
+    rowNumber: placeOf(scan, leadId),
+    missed: scan.missed(leadId),
+    leadAbsences: facts?.leadAbsences ?? 0,
+    rowAbsences: facts?.rowAbsences ?? 0,
+    isCounted: facts?.isCounted ?? false,
+    absentSince: facts?.absentSince ?? null,
+    deletionDone: facts?.deletionDone ?? false,
+    merged: scan.merged(leadId),
+    asked: scan.asked(leadId),
+    held,
+    isCopied: scan.rows.isCopied(leadId),
+    ...(isPaused && { isPaused }),
+  };
+}
+
+/** Where the row of a lead is, or was last; null: nowhere. */
+export function placeOf(scan: LiveScan, leadId: string): number | null {
+  return scan.row(leadId)?.row ?? scan.base.row(scan.base.find(leadId));
+}
+
+/** Whether both sides show something that is not the baseline, and the same. */
+export function isEqual(
+  { base }: LiveScan,
+  lead: ReturnType<LiveScan['lead']>,
+  row: ReturnType<LiveScan['row']>,
+): boolean {
+  if (lead === null || row === null || row.hash === null) return false;
+  return readableFingerprint(lead, base.fields) === row.hash;
 }

@@ -1,5 +1,3 @@
-import { spaceLegalForms, withoutLegalForms } from './legal-forms.ts';
-
 /** What a text is compared by when spelling does not count. */
 export interface NormalForm {
   /** Equal for texts that mean the same; empty: nothing to compare. */
@@ -56,4 +54,173 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
 /** A word roughly as it sounds: ä as ae, ss as s. */
 export function soundOf(word: string): string {
   return word.replaceAll(/([aou])e/g, '$1').replaceAll(/(.)\1+/gu, '$1');
+}
+
+/**
+ * Legal forms at the ends of company names: each line is one form with its spellings, in normal form (no case, accents
+ * or dots). Forms of several words stay as they are.
+ */
+const spellings = `
+gmbh|gesellschaft mit beschrankter haftung|mbh
+ggmbh
+ug|ug haftungsbeschrankt|haftungsbeschrankt|unternehmergesellschaft
+ag|aktiengesellschaft
+kg|kommanditgesellschaft
+kgaa
+ohg
+gbr
+ek|e k|ekfm|e kfm|eingetragener kaufmann
+ev|e v
+eg|e g
+partg|partgmbb|partg mbb
+se
+sarl|s a r l|sa rl|sarlu
+sas|sasu|s a s
+sa|s a|societe anonyme|sociedad anonima
+eurl
+snc|s n c
+sci
+sl|s l|slu|sociedad limitada
+srl|s r l|srls
+spa|s p a
+sapa
+lda|limitada|ltda
+sgps
+bv|b v|bvba
+nv|n v|naamloze vennootschap
+vof
+cv
+sprl
+ab|aktiebolag
+hb
+as|a s|aksjeselskap
+asa
+aps
+ks
+oy|osakeyhtio
+oyj
+ou
+uab
+sia
+sro|s r o|spol s r o
+vos
+zrt
+nyrt
+kft
+bt
+doo|d o o
+dd|d d
+ad
+eood
+ood
+spzoo|sp z oo|sp z o o|spolka z ograniczona odpowiedzialnoscia|spolka zoo
+sp k|sp j
+spolka akcyjna
+ltd|limited
+plc
+llp
+lp
+llc|l l c
+inc|incorporated
+corp|corporation
+co|company|cie|compagnie
+pllc
+pty|pty ltd|proprietary limited
+pvt|private limited|pvt ltd|pte|pte ltd
+bhd|sdn bhd
+tbk
+pt
+kk|k k|kabushiki kaisha
+gk
+as ticaret
+anonim sirketi
+limited sirketi
+sti|ltd sti
+ооо
+оао
+зао
+пао
+ао
+ип
+тоо
+тов
+αε
+επε
+株式会社|株
+有限会社
+合同会社
+有限公司
+股份有限公司
+有限责任公司
+주식회사
+`;
+
+/** Also written before the name. */
+const leading = new Set(
+  'ооо|оао|зао|пао|ао|ип|тоо|тов|pt|uab|sia|ou|株式会社|有限会社|合同会社|주식회사'.split('|'),
+);
+
+/** Never part of a name, wherever they appear. */
+const anywhere = new Set(
+  'gmbh|ggmbh|kgaa|ohg|gbr|sarl|sas|srl|bv|sro|spzoo|ltd|llc|inc|plc|llp|pty|kft|oyj|aps|doo'.split('|'),
+);
+
+interface LegalForm {
+  readonly name: string;
+  readonly words: readonly string[];
+}
+
+const forms: readonly LegalForm[] = spellings
+  .trim()
+  .split('\n')
+  .flatMap((line) => {
+    const [name = '', ...others] = line.split('|');
+    return [name, ...others].map((spelling) => ({ name, words: spelling.split(' ') }));
+  })
+  .toSorted((a, b) => b.words.length - a.words.length);
+
+const byLastWord = Map.groupBy(forms, ({ words }) => words.at(-1));
+const byFirstWord = Map.groupBy(
+  forms.filter(({ name }) => leading.has(name)),
+  ({ words }) => words[0],
+);
+
+/** Legal forms written without a space before or after the name. */
+const unspaced = /株式会社|有限会社|合同会社|股份有限公司|有限责任公司|有限公司|\(株\)|주식회사/gu;
+
+/** Puts spaces around legal forms of unspaced scripts. */
+export function spaceLegalForms(text: string): string {
+  return text.replaceAll(unspaced, (form) => ` ${form.replaceAll(/[()]/g, '')} `);
+}
+
+/**
+ * The words of a company name without its legal forms, and those forms by name. A name that consists of nothing else
+ * keeps its last word.
+ */
+export function withoutLegalForms(words: readonly string[]): {
+  readonly words: readonly string[];
+  readonly legal: readonly string[];
+} {
+  let left = words;
+  const legal = new Set<string>();
+  for (;;) {
+    const last = byLastWord.get(left.at(-1))?.find((form) => endsWith(left, form.words));
+    const first = byFirstWord.get(left[0])?.find((form) => form.words.length < left.length);
+    if (last !== undefined) left = left.slice(0, -last.words.length);
+    else if (first !== undefined) left = left.slice(first.words.length);
+    else break;
+    legal.add((last ?? first)?.name ?? '');
+  }
+  const kept = left.filter((word) => !anywhere.has(word));
+  if (kept.length > 0 && kept.length < left.length) {
+    for (const word of left) if (anywhere.has(word)) legal.add(word);
+    const again = withoutLegalForms(kept);
+    return { words: again.words, legal: [...new Set([...legal, ...again.legal])].toSorted() };
+  }
+  return { words: left, legal: [...legal].toSorted() };
+}
+
+function endsWith(words: readonly string[], end: readonly string[]): boolean {
+  if (end.length >= words.length) return false;
+  return end.every((word, nth) => word === words[words.length - end.length + nth]);
 }

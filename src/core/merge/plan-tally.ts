@@ -1,6 +1,6 @@
 import type { PlannedAction } from './action.ts';
 import { type Difference, type LooseRow, RecordTally, type Sight } from './difference.ts';
-import { missedCode } from './plan-held-rows.ts';
+import { missedCode } from './plan-rows.ts';
 
 /** Counts records that differ, or may differ, and have no action. */
 export class PlanTally {

@@ -1,39 +1,38 @@
 import { type Values, withoutFields } from '../lead/value.ts';
 import type { PlannedAction } from './action.ts';
 import {
-  type Absences,
   type AbsenceProof,
+  type Absences,
   absencesAfter,
   deleteAnswerOf,
   differenceOf,
   type LooseRow,
   type LooseRows,
   memoOf,
+  notAsked,
   type Sight,
 } from './difference.ts';
 import type { FirstLeadsTally, Names } from './first-leads.ts';
 import type { FoundRows } from './lost-rows.ts';
 import type { MatchedRecords } from './match.ts';
 import type { OlderCopies } from './older-copy.ts';
-import { orphan, type PairState, planLeadAgain, planPair } from './plan.ts';
+import { orphan, type PairState, planFoundRow, planLeadAgain, planMatchedRow, planPair } from './plan.ts';
 import {
   planClosedId,
   planDuplicateRow,
   planLostRow,
   planMissed,
   planMovedRow,
+  planNewRow,
   planTwinRow,
   planUnreadableId,
-} from './plan-held-rows.ts';
-import { planFoundRow, planMatchedRow } from './plan-link.ts';
-import { planNewRow } from './plan-new-row.ts';
+} from './plan-rows.ts';
 import { PlanTally } from './plan-tally.ts';
 import type { Policy } from './policy.ts';
 import { type RefusedCreates, sentContent, sentKey, undoneRow } from './refused-create.ts';
 import { type Elsewhere, type Home, planMissingRow, planRowOfOther } from './row-elsewhere.ts';
-import { ShuffledRows } from './shuffled-rows.ts';
-import type { UndoneRecords } from './undone-records.ts';
-import { notAsked } from './unlisted.ts';
+import { ShuffledRows } from './shifted-rows.ts';
+import type { UndoneRecords } from './undo.ts';
 
 /** Facts about the whole scan, found before its records are decided one by one. */
 export interface PlanFacts {

@@ -1,4 +1,4 @@
-import { type Headings, headingOf } from '../lead/mapping.ts';
+import { type FieldMapping, headingOf, type Headings } from '../lead/mapping.ts';
 import {
   type Cell,
   type Cells,
@@ -9,8 +9,8 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import { type Change, type PlannedAction, plannedAction, shownBefore } from './action.ts';
-import { isPutBack, leadAlone, putBack } from './put-back.ts';
+import { type Change, type Changes, type PlannedAction, plannedAction, shownBefore } from './action.ts';
+import { hashContent } from '../lead/content-hash.ts';
 
 const reason = 'undone';
 
@@ -281,4 +281,94 @@ function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
 function notWritable(leadId: string, side: 'lead' | 'row', heading: string, was: Cell): PlannedAction {
   const message = `${heading} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`;
   return report(leadId, 'undo.not-writable', message);
+}
+
+/**
+ * Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other.
+ */
+/** Rules of writes to the lead alone: its row gets the value by the next sync. */
+export const leadAlone: readonly string[] = ['requested', 'overwritten'];
+
+const plainEdits: readonly string[] = ['row-edited', 'lead-edited', ...leadAlone];
+
+/** Whether an action puts back what a run did; `unmatched`: its row and its lead were two, and become two again. */
+export function putsBack({ reason }: Pick<PlannedAction, 'reason'>): boolean {
+  return reason === 'undone' || reason === 'unmatched';
+}
+
+/** A record that an action removes, field by field; `rule`: why, unless by an undo. */
+export function takenAway(action: PlannedAction, rule: 'lead-edited' | 'row-edited'): Changes {
+  return Object.fromEntries(
+    Object.entries(action.expect).map(([field, from]) => {
+      return [field, { from, to: null, rule: putsBack(action) ? 'undone' : rule }] as const;
+    }),
+  );
+}
+
+/** Whether an undo wrote it: on one side only. */
+export function isPutBack(rule: string): boolean {
+  return rule === 'undone' || rule === 'reopened';
+}
+
+/**
+ * The change that restores a value. Where the run had decided between two values (policy, person, direction, empty
+ * side), the baseline is restored too: the conflict is open again.
+ */
+export function putBack(
+  { rule, base }: { readonly rule: string; readonly base?: Value | undefined },
+  from: Cell,
+  to: Cell,
+): Change {
+  if (plainEdits.includes(rule) || isPutBack(rule)) return { from, to, rule: 'undone' };
+  return { from, to, rule: 'reopened', ...(base !== undefined && { base }) };
+}
+
+/** The baselines that an undo restores; undefined: there was none. */
+export function reopenedBases(changes: Readonly<Record<string, Change>>): Record<string, Value | undefined> {
+  const reopened = Object.entries(changes).filter(([, { rule }]) => rule === 'reopened');
+  return Object.fromEntries(reopened.map(([field, { base }]) => [field, base]));
+}
+
+/** A record that an undo took its other side from; `leadId`: empty for a row without id. */
+export interface UndoneRecord {
+  readonly leadId: string;
+  /** The fingerprint of what it showed then. */
+  readonly contentHash: string;
+  /** What it showed then. Null: not known. */
+  readonly cells: Cells | null;
+}
+
+/** The records that an undo took the other side from, and which of them a scan shows as they were. */
+export class UndoneRecords {
+  readonly #records: Map<string, readonly UndoneRecord[]>;
+  readonly #fields: readonly FieldMapping[];
+  readonly #seen = new Set<UndoneRecord>();
+
+  constructor(records: readonly UndoneRecord[], fields: readonly FieldMapping[]) {
+    this.#records = Map.groupBy(records, ({ leadId }) => leadId);
+    this.#fields = fields;
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  get seen(): readonly UndoneRecord[] {
+    return [...this.#seen];
+  }
+
+  /** The key of the record with these cells, by the fields that they show; or null. */
+  find(leadId: string, cells: Cells): string | null {
+    const found = this.#records.get(leadId)?.find((record) => this.#isLike(record, cells));
+    if (found === undefined) return null;
+    this.#seen.add(found);
+    return found.contentHash;
+  }
+
+  #isLike({ contentHash, cells: before }: UndoneRecord, cells: Cells): boolean {
+    if (before === null) return hashContent(cells, this.#fields) === contentHash;
+    return this.#fields.every(
+      ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, before[field] ?? null),
+    );
+  }
 }
