@@ -3,10 +3,9 @@ import type { ExchangeBounds, HttpFault } from '../http/exchange.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { docsPath } from '../lib/version.ts';
 import type { Secret } from '../config/secret.ts';
-import { type HttpRequest, shownAddress } from '../http/client.ts';
-import { HttpConnection, type HttpReply } from '../http/connection.ts';
+import { HttpConnection, type HttpReply, type HttpRequest, shownAddress } from '../http/connection.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import { visibleText } from '../lib/visible-text.ts';
+import { visibleText } from '../lib/foreign-text.ts';
 
 interface Refusal {
   readonly status: number;

@@ -29,7 +29,7 @@ import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import { acquireLease } from '../store/leases.ts';
 import { sizeOfBaselines } from '../store/load-baselines.ts';
 import { tooSmall } from '../sync/open-scan.ts';
-import { memoryBudget } from '../lib/byte-budget.ts';
+import { memoryBudget } from '../lib/memory.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { askedKnown, hasAny } from '../sync/ask-leads.ts';

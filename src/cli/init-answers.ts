@@ -1,5 +1,5 @@
 import { keyCodes } from '../alerts/problems-of.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/mistakes.ts';
 import { targetOf } from '../config/environment.ts';
 import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
 import { didYouMean } from '../core/lead/nearest-name.ts';

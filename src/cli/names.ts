@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { type Author, authorWords } from '../core/lead/author.ts';
 import type { Conflict } from '../store/conflicts.ts';
-import { visibleText } from '../lib/visible-text.ts';
+import { visibleText } from '../lib/foreign-text.ts';
 
 export type Companies = ReadonlyMap<string, string>;
 

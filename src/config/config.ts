@@ -211,3 +211,19 @@ export function tablePlace(url: string, table: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname.toLowerCase()}:${port || '5432'}${pathname}/${table.includes('.') ? table : `public.${table}`}`;
 }
+
+/** Here and below the recipient is an address in lower case. */
+export function recipientTimeZone(
+  { timeZone, timeZones }: Pick<ReminderRules, 'timeZone' | 'timeZones'>,
+  recipient: string,
+): string {
+  return timeZones[recipient] ?? timeZone;
+}
+
+export function recipientSettings(settings: ReminderSettings, recipient: string): ReminderSettings {
+  return { ...settings, rules: recipientRules(settings.rules, recipient) };
+}
+
+export function recipientRules(rules: ReminderRules, recipient: string): ReminderRules {
+  return { ...rules, timeZone: recipientTimeZone(rules, recipient) };
+}

@@ -5,17 +5,23 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { clearTextOf } from './clear-text.ts';
 import { checkTogether } from './check-together.ts';
 import { buildAlerts, buildConnection, type Config } from './config.ts';
-import { ConfigError, type Mistake } from './config-error.ts';
-import { withEnvFile } from './env-file.ts';
-import { connectionSource, Environment, processSource, readFault } from './environment.ts';
-import { type ProcessSettings, processSchema } from './process-schema.ts';
+import {
+  ConfigError,
+  type Mistake,
+  mistakeAt,
+  type Report,
+  schemaMistakes,
+  type Source,
+  unreadable,
+  valueAt,
+} from './mistakes.ts';
+import { connectionSource, Environment, processSource, readFault, withEnvFile } from './environment.ts';
+import { processSchema, type ProcessSettings } from './process-schema.ts';
 import { type Readable, readable } from './readable.ts';
 import { fileSchema } from './schema.ts';
-import { schemaMistakes } from './schema-mistakes.ts';
 import { Secret } from './secret.ts';
 import type { Path } from './settings.ts';
 import { sender } from './values.ts';
-import { mistakeAt, type Report, type Source, unreadable, valueAt } from './source.ts';
 
 interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;

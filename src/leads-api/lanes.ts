@@ -1,5 +1,5 @@
 import type { Throttle } from '../ports/leads-service.ts';
-import { untilAborted } from '../lib/until-aborted.ts';
+import { untilAborted } from '../lib/waiting.ts';
 
 /** The most concurrent requests of one process to a service. */
 export const mostLanes = 4;

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Outlook, Throttle, Throttled } from '../ports/leads-service.ts';
-import { untilAborted } from '../lib/until-aborted.ts';
+import { untilAborted } from '../lib/waiting.ts';
 import { backoffMs, longestWaitMs, retryAfterMs } from '../lib/retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';

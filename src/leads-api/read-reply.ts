@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLeadId } from '../core/lead/lead-id.ts';
 import { isExactNumber, type Lead, writtenNumber } from '../core/lead/lead.ts';
-import { parseJson } from '../lib/parse-json.ts';
+import { parseJson } from '../lib/foreign-text.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 
 /** Characters. A cursor travels in the query, and few servers accept more than 8 KiB. */

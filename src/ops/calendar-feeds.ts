@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import type { App } from '../app.ts';
 import { systemClock } from '../ports/clock.ts';
 import { connectionsWithFeed, feedRoot, readFeed, tokenOf } from '../reminders/feed/calendar-feed.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/waiting.ts';
 import { recipientOfFeed } from '../store/keeper.ts';
 import { checkGuess, GuessLimit } from './access.ts';
 

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import { recipientTimeZone } from '../config/recipients.ts';
+import { type ConnectionConfig, recipientTimeZone, type ReminderSettings } from '../config/config.ts';
 import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/follow-up.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-token.ts';
@@ -25,7 +25,6 @@ import {
 } from './pages/follow-up.ts';
 import { formOf } from './requests.ts';
 import type pg from 'pg';
-import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
 import { dayOf } from '../core/lead/local-time.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';

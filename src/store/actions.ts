@@ -4,7 +4,7 @@ import { fingerprint } from '../core/merge/fingerprint.ts';
 import type pg from 'pg';
 import { batchesBySize, charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { mostWhole } from '../lib/heap.ts';
+import { mostWhole } from '../lib/memory.ts';
 import { countOf, type Queryable, rowsOf, streamRows } from './database.ts';
 import type { VerificationResult } from './verifications.ts';
 import type { RoundRef } from './runs.ts';

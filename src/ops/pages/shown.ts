@@ -4,7 +4,7 @@ import { dayOf } from '../../core/lead/local-time.ts';
 import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../lib/errors.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import { unsaidPlaces } from '../unsaid-places.ts';
 import type { Html } from './layout.ts';
 import type { ListedRun } from '../../store/run-list.ts';

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
-import { recipientRules } from '../../config/recipients.ts';
+import { type ConnectionConfig, recipientRules, type ReminderRules } from '../../config/config.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { followUpField } from '../../core/lead/mapping.ts';
 import { isImplausible } from '../../core/lead/follow-up.ts';

@@ -8,7 +8,7 @@ import { needsUtf8 } from '../../core/lead/email-address.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { Redactor } from '../../lib/redact.ts';
 import { isLoopback } from '../../lib/loopback.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/waiting.ts';
 import { mailError } from './mail-error.ts';
 import {
   connectMs as usualConnectMs,

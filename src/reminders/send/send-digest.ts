@@ -1,6 +1,10 @@
 import { isChannel } from '../../config/chat-webhook.ts';
-import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientTimeZone } from '../../config/recipients.ts';
+import {
+  type Config,
+  type ConnectionConfig,
+  recipientTimeZone,
+  type ReminderSettings,
+} from '../../config/config.ts';
 import { dayOf } from '../../core/lead/local-time.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
 import type { HeldItem } from '../../store/held.ts';

@@ -1,5 +1,5 @@
 import { LeadsyncError } from '../../lib/errors.ts';
-import { mostWhole } from '../../lib/heap.ts';
+import { mostWhole } from '../../lib/memory.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';

@@ -11,3 +11,12 @@ export function visibleText(text: string, length: number): string {
   const cut = line.length > length || text.length > length * 4;
   return cut ? `${line.slice(0, length).toWellFormed()}…` : line;
 }
+
+/** Undefined: not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
