@@ -211,7 +211,7 @@ function realPath(path: string): string {
 
 const googleCalendars = 'apidata.googleusercontent.com';
 
-export function checkReminders(
+function checkReminders(
   report: Report,
   source: Source,
   path: Path,
@@ -324,7 +324,7 @@ function templatesFault(folder: string): string | null {
   }
 }
 
-export function checkAddresses(report: Report, path: Path, people: object | undefined): void {
+function checkAddresses(report: Report, path: Path, people: object | undefined): void {
   const seen = new Map<string, string>();
   for (const address of Object.keys(people ?? {})) {
     const place = [...path, address];

@@ -43,7 +43,9 @@ export function normalForm(text: string, isCompany: boolean): NormalForm {
     .replaceAll(/['’‘`´]/g, '')
     // "S.A." is one word.
     .replaceAll(/(?<![\p{L}\p{N}])(\p{L})\.(?=\p{L}(?![\p{L}\p{N}]))/gu, '$1');
-  const spaced = isCompany ? spaceLegalForms(plain) : plain;
+  const spaced = isCompany
+    ? plain.replaceAll(unspaced, (form) => ` ${form.replaceAll(/[()]/g, '')} `)
+    : plain;
   const all = spaced.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
   const meant = all.filter((word) => !ands.has(word));
   const kept = meant.length === 0 ? all : meant;
@@ -57,103 +59,54 @@ export function soundOf(word: string): string {
 }
 
 /**
- * Legal forms at the ends of company names: each line is one form with its spellings, in normal form (no case, accents
- * or dots). Forms of several words stay as they are.
+ * Legal forms at the ends of company names, in normal form (no case, accents or dots): each line is one form with its
+ * spellings, those of several words as they are.
  */
 const spellings = `
 gmbh|gesellschaft mit beschrankter haftung|mbh
-ggmbh
 ug|ug haftungsbeschrankt|haftungsbeschrankt|unternehmergesellschaft
 ag|aktiengesellschaft
 kg|kommanditgesellschaft
-kgaa
-ohg
-gbr
 ek|e k|ekfm|e kfm|eingetragener kaufmann
 ev|e v
 eg|e g
 partg|partgmbb|partg mbb
-se
 sarl|s a r l|sa rl|sarlu
 sas|sasu|s a s
 sa|s a|societe anonyme|sociedad anonima
-eurl
 snc|s n c
-sci
 sl|s l|slu|sociedad limitada
 srl|s r l|srls
 spa|s p a
-sapa
 lda|limitada|ltda
-sgps
 bv|b v|bvba
 nv|n v|naamloze vennootschap
-vof
-cv
-sprl
 ab|aktiebolag
-hb
 as|a s|aksjeselskap
-asa
-aps
-ks
 oy|osakeyhtio
-oyj
-ou
-uab
-sia
 sro|s r o|spol s r o
-vos
-zrt
-nyrt
-kft
-bt
 doo|d o o
 dd|d d
-ad
-eood
-ood
 spzoo|sp z oo|sp z o o|spolka z ograniczona odpowiedzialnoscia|spolka zoo
 sp k|sp j
-spolka akcyjna
 ltd|limited
-plc
-llp
-lp
 llc|l l c
 inc|incorporated
 corp|corporation
 co|company|cie|compagnie
-pllc
 pty|pty ltd|proprietary limited
 pvt|private limited|pvt ltd|pte|pte ltd
 bhd|sdn bhd
-tbk
-pt
 kk|k k|kabushiki kaisha
-gk
-as ticaret
-anonim sirketi
-limited sirketi
 sti|ltd sti
-ооо
-оао
-зао
-пао
-ао
-ип
-тоо
-тов
-αε
-επε
 株式会社|株
-有限会社
-合同会社
-有限公司
-股份有限公司
-有限责任公司
-주식회사
 `;
+
+/** Those with one spelling. */
+const spelledOnce = `
+ggmbh|kgaa|ohg|gbr|se|eurl|sci|sapa|sgps|vof|cv|sprl|hb|asa|aps|ks|oyj|ou|uab|sia|vos|zrt|nyrt|kft|
+bt|ad|eood|ood|plc|llp|lp|pllc|tbk|pt|gk|ооо|оао|зао|пао|ао|ип|тоо|тов|αε|επε|有限会社|合同会社|有限公司|股份有限公司|
+有限责任公司|주식회사|spolka akcyjna|as ticaret|anonim sirketi|limited sirketi`;
 
 /** Also written before the name. */
 const leading = new Set(
@@ -170,9 +123,7 @@ interface LegalForm {
   readonly words: readonly string[];
 }
 
-const forms: readonly LegalForm[] = spellings
-  .trim()
-  .split('\n')
+const forms: readonly LegalForm[] = [...spellings.trim().split('\n'), ...spelledOnce.trim().split(/\|\s*/)]
   .flatMap((line) => {
     const [name = '', ...others] = line.split('|');
     return [name, ...others].map((spelling) => ({ name, words: spelling.split(' ') }));
@@ -188,16 +139,11 @@ const byFirstWord = Map.groupBy(
 /** Legal forms written without a space before or after the name. */
 const unspaced = /株式会社|有限会社|合同会社|股份有限公司|有限责任公司|有限公司|\(株\)|주식회사/gu;
 
-/** Puts spaces around legal forms of unspaced scripts. */
-export function spaceLegalForms(text: string): string {
-  return text.replaceAll(unspaced, (form) => ` ${form.replaceAll(/[()]/g, '')} `);
-}
-
 /**
  * The words of a company name without its legal forms, and those forms by name. A name that consists of nothing else
  * keeps its last word.
  */
-export function withoutLegalForms(words: readonly string[]): {
+function withoutLegalForms(words: readonly string[]): {
   readonly words: readonly string[];
   readonly legal: readonly string[];
 } {

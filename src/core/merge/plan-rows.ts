@@ -179,7 +179,7 @@ function nameOf(leadId: string, { companyName = null }: Cells): string {
 }
 
 /** ` ("Acme GmbH")`, or nothing. */
-export function named({ companyName = null }: Cells): string {
+function named({ companyName = null }: Cells): string {
   return companyName === null ? '' : ` (${showCell(companyName)})`;
 }
 

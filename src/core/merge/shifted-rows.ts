@@ -37,10 +37,10 @@ export interface Suspect {
 }
 
 /** Fewer changed rows may well be edits. */
-export const enoughShifted = 10;
+const enoughShifted = 10;
 
 /** A shift moves values by this many rows at most. */
-export const farthest = 3;
+const farthest = 3;
 
 /**
  * In bits. A row that shows its neighbour's value tells the more the rarer this value is among the new ones; one that does

@@ -314,7 +314,7 @@ export function isPutBack(rule: string): boolean {
  * The change that restores a value. Where the run had decided between two values (policy, person, direction, empty
  * side), the baseline is restored too: the conflict is open again.
  */
-export function putBack(
+function putBack(
   { rule, base }: { readonly rule: string; readonly base?: Value | undefined },
   from: Cell,
   to: Cell,
