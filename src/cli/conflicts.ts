@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../core/lead/counted.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead-id.ts';
-import { type Answer, deleteQuestions } from '../core/merge/held-conflicts.ts';
+import { type Answer, deleteQuestions } from '../core/merge/holds.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {

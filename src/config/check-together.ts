@@ -4,7 +4,8 @@ import { followUpField, headingKey, optInProperty } from '../core/lead/mapping.t
 import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMatchBy } from './fields.ts';
 import type { Readable } from './readable.ts';
 import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
-import { type Report, type Source, valueAt } from './mistakes.ts';
+import type { Report, Source } from './mistakes.ts';
+import { valueAt } from '../lib/foreign-text.ts';
 import { driveMark, isSharingLink, isWebAddress } from './addresses.ts';
 import { fileFormats, formatOf, linkedFormat } from './file-formats.ts';
 import { filePlace, tablePlace } from './config.ts';

@@ -13,8 +13,8 @@ import {
   schemaMistakes,
   type Source,
   unreadable,
-  valueAt,
 } from './mistakes.ts';
+import { valueAt } from '../lib/foreign-text.ts';
 import { connectionSource, Environment, processSource, readFault, withEnvFile } from './environment.ts';
 import { processSchema, type ProcessSettings } from './process-schema.ts';
 import { type Readable, readable } from './readable.ts';

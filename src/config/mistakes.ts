@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { didYouMean } from '../core/lead/nearest-name.ts';
 import { homeOf, keysBelow, type Path, settingAround, settingAt, soundsSecret } from './settings.ts';
 import { LeadsyncError } from '../lib/errors.ts';
+import { valueAt } from '../lib/foreign-text.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -110,13 +111,6 @@ export function mistakeAt(source: Source, path: Path, message: string): Mistake 
   const value = valueAt(source.raw, path);
   const found = value === undefined ? undefined : showFound(source, path, value);
   return { ...source.locate(path), message, ...(found !== undefined && { found }) };
-}
-
-export function valueAt(raw: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    return Reflect.get(value, key);
-  }, raw);
 }
 
 function showFound(source: Source, path: Path, value: unknown): string {

@@ -20,3 +20,20 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** The value at a path of keys in parsed JSON; undefined: there is none. */
+export function valueAt(json: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    return Reflect.get(value, key);
+  }, json);
+}
+
+/** A text without percent-encoding; null when a `%` begins no character. */
+export function decoded(written: string): string | null {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return null;
+  }
+}

@@ -1,6 +1,11 @@
 import type { Cells } from '../core/lead/value.ts';
-import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
-import { fingerprint } from '../core/merge/fingerprint.ts';
+import {
+  type ActionKind,
+  type Changes,
+  fingerprint,
+  type PlannedAction,
+  silentKinds,
+} from '../core/merge/action.ts';
 import type pg from 'pg';
 import { batchesBySize, charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';

@@ -1,7 +1,7 @@
 import { batchesBySize } from '../core/lead/text-size.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { HeldField, Sight } from '../core/merge/difference.ts';
-import type { UnknownLead } from '../core/merge/likeness.ts';
+import type { UnknownLead } from '../core/merge/match-lost-creates.ts';
 import { type LiveScan, type PairFacts, sightOf } from '../core/merge/live-scan.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
 import { connectionOf, isSameForAll, keysOfLead, type Service } from './places.ts';

@@ -6,7 +6,7 @@ import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
 import { type ForeignLeads, guard, type GuardTally, type PlanCounts } from '../core/merge/guard.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import type { Doubts, OlderCopies } from '../core/merge/older-copy.ts';
-import type { PlanTally } from '../core/merge/plan-tally.ts';
+
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { type PlanFacts, Planner } from '../core/merge/planner.ts';
 import type { Policy } from '../core/merge/policy.ts';
@@ -65,7 +65,7 @@ import {
 export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'undone' | 'refused'> {
   readonly creates: SettledCreates;
   readonly matches: FoundMatches;
-  readonly tally: PlanTally;
+  readonly tally: Planner['tally'];
   readonly mark: MarkVerdict;
   /** How many baselines move without an action; see `keepMoves`. */
   readonly moves: number;

@@ -1,4 +1,4 @@
-import { noMatches } from '../../src/core/merge/match.ts';
+import { noMatches } from '../../src/core/merge/match-likeness.ts';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';

@@ -4,7 +4,7 @@ import type { Aside } from '../../src/core/lead/aside.ts';
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
 import type { Asked, HeldField } from '../../src/core/merge/difference.ts';
 import { type LeadCheckpoint, LiveScan, type PairFacts, sightOf } from '../../src/core/merge/live-scan.ts';
-import { Baselines } from '../../src/core/merge/loaded-baselines.ts';
+import { Baselines } from '../../src/core/merge/records.ts';
 import { rowsInCells } from '../../src/core/merge/row-elsewhere.ts';
 import { cpuMs } from '../support/cpu-ms.ts';
 import { lawRuns } from '../support/law-runs.ts';

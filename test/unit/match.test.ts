@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Candidate, chooseMatches } from '../../src/core/merge/match.ts';
-import { blockKeys, likeness, matchForms, type MatchForms } from '../../src/core/merge/match-likeness.ts';
+import {
+  blockKeys,
+  type Candidate,
+  chooseMatches,
+  likeness,
+  type MatchForms,
+  matchForms,
+} from '../../src/core/merge/match-likeness.ts';
 import { normalForm } from '../../src/core/merge/normal-form.ts';
 import { lawRuns } from '../support/law-runs.ts';
 

@@ -5,7 +5,7 @@ import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import type { LooseRow, Sight } from '../../src/core/merge/difference.ts';
 import { LiveScan, sightOf } from '../../src/core/merge/live-scan.ts';
-import { Baselines, recordText } from '../../src/core/merge/loaded-baselines.ts';
+import { Baselines, recordText } from '../../src/core/merge/records.ts';
 import { foundRows, looseStray } from '../../src/core/merge/lost-rows.ts';
 import type { PlanFacts } from '../../src/core/merge/planner.ts';
 import type { ScannedRow } from '../../src/core/merge/shown-rows.ts';

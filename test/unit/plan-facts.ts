@@ -1,5 +1,5 @@
 import type { PlannedAction } from '../../src/core/merge/action.ts';
-import { noMatches } from '../../src/core/merge/match.ts';
+import { noMatches } from '../../src/core/merge/match-likeness.ts';
 import { type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
 import { type FoundRows, foundRows } from '../../src/core/merge/lost-rows.ts';
 import { bringForward, type CopyFound, OlderCopies } from '../../src/core/merge/older-copy.ts';

@@ -6,7 +6,7 @@ import type { MergedPlace } from '../../src/core/lead/table-rows.ts';
 import { type Cells, isUnreadable, type Value, type Values } from '../../src/core/lead/value.ts';
 import { type Asked, showsBase } from '../../src/core/merge/difference.ts';
 import type { LiveScan } from '../../src/core/merge/live-scan.ts';
-import { Baselines, digestMark, recordText } from '../../src/core/merge/loaded-baselines.ts';
+import { Baselines, digestMark, recordText } from '../../src/core/merge/records.ts';
 import type { ScannedRow, ShownRow } from '../../src/core/merge/shown-rows.ts';
 
 export const fields: readonly FieldMapping[] = [

@@ -5,7 +5,6 @@ import { policy } from './pair-state.ts';
 
 const known = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
 const usual: UnlistedRow = {
-  leadId: 'a',
   cells: known,
   base: known,
   leadAbsences: 0,

@@ -1,5 +1,5 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
-import { type DeleteAnswer, deleteQuestions, type HeldRecords } from './held-conflicts.ts';
+import { type DeleteAnswer, deleteQuestions, type HeldRecords } from './holds.ts';
 import type { FieldMemo } from './merge-field.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
 import { isUuid } from '../lead/lead-id.ts';
@@ -274,14 +274,8 @@ export class RecordTally {
 }
 
 /** A row whose lead the list does not show. */
-export interface UnlistedRow {
-  readonly leadId: string;
+export interface UnlistedRow extends Pick<Sight, 'base' | 'leadAbsences' | 'deletionDone'> {
   readonly cells: Cells;
-  /** The baseline; null: nobody knows the id. */
-  readonly base: Values | null;
-  /** As in PairState, before this scan. */
-  readonly leadAbsences: number;
-  readonly deletionDone: boolean;
   /** It was gone before, or is held for its id: another row may have become its lead's meanwhile. */
   readonly isStray: boolean;
 }

@@ -1,9 +1,8 @@
 import type { Aside } from '../lead/aside.ts';
 import { idKey } from '../lead/lead-id.ts';
-import { type Cells, isUnreadable, type Values } from '../lead/value.ts';
+import { type Cells, isUnreadable } from '../lead/value.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
-import type { Baselines } from './loaded-baselines.ts';
-import { Records, type Reserve } from './records.ts';
+import { type Baselines, Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
 import type { Asked, HeldField, Sight } from './difference.ts';
 import { readableFingerprint } from '../lead/content-hash.ts';
@@ -380,21 +379,19 @@ export class LiveScan {
 
   /** How many pairs were in step once, and are not deleted. */
   inStep(): number {
+    return this.#count((n) => this.base.wasInStep(n) && !this.base.isDeleted(n));
+  }
+
+  #count(is: (n: number) => boolean): number {
     let count = 0;
-    for (let n = 0; n < this.base.size; n++)
-      count += Number(this.base.wasInStep(n) && !this.base.isDeleted(n));
+    for (let n = 0; n < this.base.size; n++) count += Number(is(n));
     return count;
   }
 
   /** How many leads are known that are not deleted, and how many of them the list lacks. */
   unlisted(): { readonly known: number; readonly missed: number } {
-    let [known, missed] = [0, 0];
-    for (let n = 0; n < this.base.size; n++) {
-      if (this.base.isDeleted(n)) continue;
-      known += 1;
-      if (this.#leads[n] === notMet) missed += 1;
-    }
-    return { known, missed };
+    const known = this.#count((n) => !this.base.isDeleted(n));
+    return { known, missed: this.#count((n) => !this.base.isDeleted(n) && this.#leads[n] === notMet) };
   }
 
   /** The leads of pairs whose rows were not met; null: they are more than `most`. */
@@ -418,14 +415,16 @@ function lastBefore(ranges: readonly PairRange[], id: number): PairRange | undef
 }
 
 /** What is stored of a pair beside what a scan compares. */
-export interface PairFacts {
-  readonly base: Values | null;
-  readonly leadAbsences: number;
-  readonly rowAbsences: number;
-  readonly isCounted: boolean;
-  readonly absentSince: number | null;
-  readonly deletionDone: boolean;
-}
+export type PairFacts = Pick<Sight, keyof typeof noPair>;
+
+const noPair = {
+  base: null,
+  leadAbsences: 0,
+  rowAbsences: 0,
+  isCounted: false,
+  absentSince: null,
+  deletionDone: false,
+};
 
 /** What a scan shows of a lead id. `facts`: of a pair. */
 export function sightOf(
@@ -440,17 +439,12 @@ export function sightOf(
   return {
     leadId,
     isKnown: facts !== undefined,
-    base: facts?.base ?? null,
+    ...(facts ?? noPair),
     isSame,
     lead: isSame ? null : lead,
     row: isSame ? null : (row?.cells ?? null),
     rowNumber: placeOf(scan, leadId),
     missed: scan.missed(leadId),
-    leadAbsences: facts?.leadAbsences ?? 0,
-    rowAbsences: facts?.rowAbsences ?? 0,
-    isCounted: facts?.isCounted ?? false,
-    absentSince: facts?.absentSince ?? null,
-    deletionDone: facts?.deletionDone ?? false,
     merged: scan.merged(leadId),
     asked: scan.asked(leadId),
     held,

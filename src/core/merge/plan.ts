@@ -8,7 +8,7 @@ import {
   type Values,
 } from '../lead/value.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import { type DeleteAnswer, deleteQuestions } from './held-conflicts.ts';
+import { type DeleteAnswer, deleteQuestions, holdMessage, undoneMessages } from './holds.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
 import {
   type ActionKind,
@@ -19,7 +19,6 @@ import {
   shownBefore,
 } from './action.ts';
 import { type FieldMemo, mergeField, unreadCode } from './merge-field.ts';
-import { holdMessage, undoneMessages } from './hold-message.ts';
 import { idAdvice, planMissing, planTooLarge } from './plan-rows.ts';
 import { absencesThatProve, missedFields, type Policy } from './policy.ts';
 import { hashContent } from '../lead/content-hash.ts';

@@ -1,5 +1,5 @@
 import type { Cells } from '../lead/value.ts';
-import type { ActionKind } from './action.ts';
+import type { ActionKind, PlannedAction } from './action.ts';
 
 /** The facts about a row after the run. */
 export interface RowFacts {
@@ -129,9 +129,10 @@ const waitingReasons: Readonly<Record<string, string>> = {
   'target.column-missing': 'a column is missing or duplicated',
 };
 
+type Told = Pick<RowFacts, 'conflicts' | 'waiting'>;
+
 /** A row as read, and what is known of its lead. */
-export interface ScannedRow
-  extends Pick<RowFacts, 'isCopy' | 'isListed' | 'isOutside' | 'deletedOn' | 'shown'> {
+export interface ScannedRow extends Omit<RowFacts, keyof Told> {
   readonly leadId: string | null;
   readonly row: number | null;
   readonly cells: Cells;
@@ -141,11 +142,7 @@ export interface ScannedRow
 export interface RowStanding extends ScannedRow, RowFacts {}
 
 /** An action of the round, with the code of its outcome or else of its reason. */
-export interface ActOfRow {
-  readonly kind: ActionKind;
-  readonly leadId: string | null;
-  readonly row: number | null;
-  readonly contentHash: string;
+export interface ActOfRow extends Pick<PlannedAction, 'kind' | 'leadId' | 'row' | 'contentHash'> {
   readonly state: string;
   readonly code: string;
 }
@@ -204,13 +201,13 @@ export class RowStandings {
     return { ...row, deletedOn: isListed ? null : deletedOn, ...facts };
   }
 
-  #ofLead(leadId: string, { isCopy }: ScannedRow): Pick<RowFacts, 'conflicts' | 'waiting'> | null {
+  #ofLead(leadId: string, { isCopy }: ScannedRow): Told | null {
     if (isCopy) return { conflicts: [], waiting: null };
     if (this.#taken.has(leadId)) return null;
     return { conflicts: this.#conflicts.get(leadId) ?? [], waiting: this.#waiting.get(leadId) ?? null };
   }
 
-  #ofLoose(row: number): Pick<RowFacts, 'conflicts' | 'waiting'> | null {
+  #ofLoose(row: number): Told | null {
     const act = this.#ofRow.get(row);
     if (act === undefined) return { conflicts: [], waiting: this.#unplanned };
     const { kind, state, code } = act;

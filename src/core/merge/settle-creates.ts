@@ -4,7 +4,9 @@ import type { LooseRow } from './difference.ts';
 import type { LostLead } from './lost-rows.ts';
 import {
   agreedContent,
+  cellKey,
   type CreateMatch,
+  filled,
   type Intent,
   isOver,
   type ScanProof,
@@ -14,7 +16,6 @@ import {
 } from './match-lost-creates.ts';
 import { planLink } from './plan.ts';
 import type { Policy } from './policy.ts';
-import { cellKey, filled } from './likeness.ts';
 
 /** What a scan says about unfinished creates. */
 export interface SettledCreates {

@@ -283,12 +283,10 @@ function notWritable(leadId: string, side: 'lead' | 'row', heading: string, was:
   return report(leadId, 'undo.not-writable', message);
 }
 
-/**
- * Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other.
- */
 /** Rules of writes to the lead alone: its row gets the value by the next sync. */
 export const leadAlone: readonly string[] = ['requested', 'overwritten'];
 
+/** Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other. */
 const plainEdits: readonly string[] = ['row-edited', 'lead-edited', ...leadAlone];
 
 /** Whether an action puts back what a run did; `unmatched`: its row and its lead were two, and become two again. */

@@ -1,7 +1,6 @@
 import pg from 'pg';
-import { certificateHelp, isCertificateFault } from '../../lib/certificate-fault.ts';
+import { certificateHelp, isCertificateFault, LeadsyncError, type Retry } from '../../lib/errors.ts';
 import type { Secret } from '../../config/secret.ts';
-import { LeadsyncError, type Retry } from '../../lib/errors.ts';
 import { PostgresClient } from '../../postgres/postgres-client.ts';
 import { visibleText } from '../../lib/foreign-text.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
 import { LeadsClient } from '../../../src/leads-api/leads-client.ts';
-import { readPace, refused } from '../../../src/leads-api/pace.ts';
+import { readPace, refused } from '../../../src/leads-api/rate-limiter.ts';
 import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createThrottle } from '../../../src/store/services.ts';
