@@ -5,18 +5,17 @@ const time = String.raw`(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:
 const zone = String.raw`\s*(?<zone>[Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)`;
 const rest = String.raw`(?:(?:[Tt]|,?\s+)${time}(?:${zone})?)?`;
 
-const isoDate = /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/;
-const dottedDate = /^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4}|\d{2}(?!\d))/;
-const namedDate =
-  /^(?<day>\d{1,2})(?:\.|st|nd|rd|th)?[\s-]\s*(?<name>\p{L}{3,9})\.?,?[\s-]\s*(?<year>\d{4})/u;
-const americanDate = /^(?<name>\p{L}{3,9})\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})/u;
-const slashedDate = /^(?<first>\d{1,2})(?<separator>[-/])(?<next>\d{1,2})\k<separator>(?<year>\d{4})/;
+const whole = (date: RegExp): RegExp => new RegExp(date.source + rest + '$', date.flags);
 
-const yearFirst = new RegExp(isoDate.source + rest + '$');
-const dayFirst = new RegExp(dottedDate.source + rest + '$');
-const dayAndName = new RegExp(namedDate.source + rest + '$', 'u');
-const nameFirst = new RegExp(americanDate.source + rest + '$', 'u');
-const eitherFirst = new RegExp(slashedDate.source + rest + '$');
+const yearFirst = whole(
+  /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/,
+);
+const dayFirst = whole(/^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4}|\d{2}(?!\d))/);
+const dayAndName = whole(
+  /^(?<day>\d{1,2})(?:\.|st|nd|rd|th)?[\s-]\s*(?<name>\p{L}{3,9})\.?,?[\s-]\s*(?<year>\d{4})/u,
+);
+const nameFirst = whole(/^(?<name>\p{L}{3,9})\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})/u);
+const eitherFirst = whole(/^(?<first>\d{1,2})(?<separator>[-/])(?<next>\d{1,2})\k<separator>(?<year>\d{4})/);
 const basicIso = new RegExp(
   String.raw`^(?<year>\d{4})(?<month>\d{2})(?<day>\d{2})` +
     String.raw`(?:[Tt](?<hour>\d{2})(?<minute>\d{2})(?:(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:${zone})?)?$`,

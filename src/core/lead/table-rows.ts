@@ -8,10 +8,28 @@ import { type Cells, folded, plainCell } from './value.ts';
  */
 export type RowStanding = 'within' | 'below' | 'note';
 
-interface ShownByRow {
+/** A row as it is read. */
+export interface TableRow {
+  /** Its position as the target's user would name it (1-based, the header is 1). For messages only. */
+  readonly row: number;
   readonly leadId: string | null;
+  /**
+   * Content of an id cell that is no id and must not be overwritten: a formula without a value, an error, a covered
+   * cell. `leadId` is null then. No lead is created from such a row, and while there is one no other row counts as
+   * gone.
+   */
+  readonly unreadableId?: string;
+  /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
+  readonly idClosed?: string;
+  /** The column of `pauseColumn` says so: it is neither written nor read for its lead. */
+  readonly paused?: true;
+  /** One for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty. */
   readonly cells: Cells;
+  /** The status cell, empty text included. Null: there is no single status column. Never data. */
+  readonly status: string | null;
 }
+
+type ShownByRow = Pick<TableRow, 'leadId' | 'cells'>;
 
 /** The row into which a person merged another. */
 export interface MergedPlace {

@@ -3,23 +3,13 @@ import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cells } from '../lead/value.ts';
 import type { LooseRow } from './difference.ts';
 import { Records, type Reserve } from './records.ts';
+import { type TableRow } from '../lead/table-rows.ts';
 
-export interface ScannedRow {
+export interface ScannedRow extends TableRow {
   /** Its place among all that were read. */
   readonly ordinal: number;
-  readonly row: number;
-  readonly leadId: string | null;
-  /** As in TargetRow; the id is null then. */
-  readonly unreadableId?: string;
   /** It has no id and stands apart from the table: no lead is made of it. */
   readonly apart?: boolean;
-  /** As in TargetRow. */
-  readonly idClosed?: string;
-  readonly cells: Cells;
-  /** What the status column shows; null when there is none. */
-  readonly status: string | null;
-  /** As in TargetRow. */
-  readonly paused?: true;
 }
 
 /** A row that is kept; `duplicate`: an earlier one has its id. */
