@@ -37,7 +37,7 @@ test('a record that an undo left alone is known by the fields that it shows, or 
         if (found !== undefined) seen.add(found);
         expect(all.find(id, cells)).toBe(found?.contentHash ?? null);
       }
-      expect(all.seen).toEqual([...seen]);
+      expect([...all.seen]).toEqual([...seen]);
       expect(all.size > 0).toBe(records.length > 0);
     }),
     { numRuns: lawRuns(500) },

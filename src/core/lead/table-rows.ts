@@ -98,12 +98,8 @@ export class TotalsRows {
   /** Columns of the row above whose formula sums as well: a running total is no row of sums. */
   #above: ReadonlySet<number> = new Set();
   #row = 0;
-  #found = 0;
-
   /** The last row that sums those above it; 0: none yet. */
-  get found(): number {
-    return this.#found;
-  }
+  found = 0;
 
   /** Whether a row sums the rows above it. Takes all rows in their order; `formulas`: by column, without the equals sign. */
   see(row: number, formulas: Iterable<readonly [column: number, formula: string]>): boolean {
@@ -111,7 +107,7 @@ export class TotalsRows {
     const before = row === this.#row + 1 ? this.#above : new Set();
     [this.#row, this.#above] = [row, new Set(sums.flatMap(([column, rows]) => (rows > 0 ? [column] : [])))];
     const isFound = sums.some(([column, rows]) => rows > 1 && !before.has(column));
-    if (isFound) this.#found = row;
+    if (isFound) this.found = row;
     return isFound;
   }
 }

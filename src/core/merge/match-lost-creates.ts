@@ -84,8 +84,10 @@ export function isOver(intent: Intent, at: number): boolean {
   return at >= intent.attemptedAt + attemptOverAfter;
 }
 
-/** Unmatches creates that sent the same. */
-interface Alike extends Sent {
+/** Creates that sent the same, and those of them that have no lead yet. */
+interface Alike {
+  readonly content: Values;
+  readonly filled: readonly (readonly [string, Cell])[];
   readonly open: Set<Intent>;
 }
 
@@ -139,7 +141,7 @@ export function* matchLostCreates(
   for (const [intent, alike] of left) {
     if (matches.has(intent.id)) continue;
     yield;
-    const namesakes = index.namesakes(alike).filter((lead) => !lead.given);
+    const namesakes = index.alike(alike, nameField).filter((lead) => !lead.given);
     const named = new Set(namesakes);
     const candidates = (intent.answered ? free : namesakes).filter(
       (lead) => isYoung(lead, intent) && (isOfThatTime(lead, intent) || named.has(lead)),
@@ -178,7 +180,7 @@ function together(intents: readonly Intent[]): ReadonlyMap<Intent, Alike> {
 /** Gives each intent the lead that only it matches; the rest goes to a person. */
 function* assign(
   intents: ReadonlyMap<Intent, Alike>,
-  { leadsOf, sentOf }: Matches<Alike>,
+  { leadsOf, sentOf }: Matches,
   matches: CreateMatches,
 ): Steps<void> {
   for (const [intent, sent] of intents) {
@@ -205,7 +207,7 @@ function* assign(
 function rivalsFor(
   candidates: readonly NewLead[],
   { content }: Intent,
-  sentOf: Matches<Alike>['sentOf'],
+  sentOf: Matches['sentOf'],
 ): { readonly alike: number; readonly different: boolean } {
   const latest = new Map<Alike, number>();
   for (const [list, leads] of Map.groupBy(candidates, (lead) => sentOf.get(lead) ?? [])) {
@@ -275,17 +277,11 @@ interface NewLead extends UnknownLead {
   offered: boolean;
 }
 
-/** The content of one or more creates. */
-interface Sent {
-  readonly content: Values;
-  readonly filled: readonly (readonly [string, Cell])[];
-}
-
 /** Which leads may come from which content; each list in id order. */
-interface Matches<S extends Sent> {
-  readonly leadsOf: ReadonlyMap<S, readonly NewLead[]>;
+interface Matches {
+  readonly leadsOf: ReadonlyMap<Alike, readonly NewLead[]>;
   /** Leads with the same possible content share a list. */
-  readonly sentOf: ReadonlyMap<NewLead, readonly S[]>;
+  readonly sentOf: ReadonlyMap<NewLead, readonly Alike[]>;
 }
 
 /** In id order. */
@@ -328,9 +324,9 @@ function cellsKey(fields: readonly string[], cells: Cells): string {
 }
 
 /** Leads that show all that was sent, exactly. Linear: compares only records that share a key of the sent fields. */
-function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly NewLead[]): Matches<S> {
-  const fieldsOf = ({ content }: Sent): readonly string[] => Object.keys(content).toSorted();
-  const leadsOf = new Map<S, readonly NewLead[]>();
+function exactMatches(sent: readonly Alike[], leads: readonly NewLead[]): Matches {
+  const fieldsOf = ({ content }: Alike): readonly string[] => Object.keys(content).toSorted();
+  const leadsOf = new Map<Alike, readonly NewLead[]>();
   for (const alike of Map.groupBy(sent, (one) => JSON.stringify(fieldsOf(one))).values()) {
     const [first] = alike;
     const fields = first === undefined ? [] : fieldsOf(first);
@@ -345,18 +341,18 @@ function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly NewLea
  * two thirds of the fields are. Text is alike when it differs in case or spaces or was truncated, an instant when it
  * lost its fraction of a second.
  */
-function roughMatches<S extends Sent>(sent: readonly S[], index: AlikeLeads): Matches<S> {
-  const leadsOf = new Map<S, readonly NewLead[]>();
+function roughMatches(sent: readonly Alike[], index: AlikeLeads): Matches {
+  const leadsOf = new Map<Alike, readonly NewLead[]>();
   for (const one of sent) {
     const isNamed = one.filled.some(([field]) => field === nameField);
-    const near = isNamed ? index.namesakes(one) : index.alike(one, one.filled[0]?.[0] ?? nameField);
+    const near = index.alike(one, isNamed ? nameField : (one.filled[0]?.[0] ?? nameField));
     leadsOf.set(one, thatShow(one, near, isNamed ? (one.filled.length * 2) / 3 : one.filled.length));
   }
   return { leadsOf, sentOf: inverse(leadsOf) };
 }
 
 /** Leads that show at least this many of the sent fields, in any spelling. */
-function thatShow(sent: Sent, leads: readonly NewLead[], least: number): readonly NewLead[] {
+function thatShow(sent: Alike, leads: readonly NewLead[], least: number): readonly NewLead[] {
   const fields = sent.filled.map(([field, cell]) => ({ field, whole: foldedCell(cell) }));
   return leads.filter(
     (lead) => fields.filter(({ field, whole }) => isAlike(whole, lead.folded(field))).length >= least,
@@ -375,13 +371,8 @@ class AlikeLeads {
     this.#leads = leads;
   }
 
-  /** Leads with a similar name, in id order. */
-  namesakes(sent: Sent): readonly NewLead[] {
-    return this.alike(sent, nameField);
-  }
-
   /** In id order; none when the field was not sent. */
-  alike({ content }: Sent, field: string): readonly NewLead[] {
+  alike({ content }: Alike, field: string): readonly NewLead[] {
     const whole = foldedCell(content[field] ?? null);
     if (whole === null) return [];
     const { byText, lengths } = this.#indexOf(field);
@@ -416,15 +407,17 @@ function foldedCell(cell: Cell): string | null {
   return isUnreadable(cell) ? null : folded(cell);
 }
 
-function inverse<S extends Sent>(
-  leadsOf: ReadonlyMap<S, readonly NewLead[]>,
-): ReadonlyMap<NewLead, readonly S[]> {
+function inverse(leadsOf: ReadonlyMap<Alike, readonly NewLead[]>): ReadonlyMap<NewLead, readonly Alike[]> {
   const places = new Map<NewLead, number[]>();
   const all = [...leadsOf.keys()];
   for (const [place, one] of all.entries())
-    for (const lead of leadsOf.get(one) ?? []) push(places, lead, place);
-  const lists = new Map<string, readonly S[]>();
-  const sentOf = new Map<NewLead, readonly S[]>();
+    for (const lead of leadsOf.get(one) ?? []) {
+      const of = places.get(lead);
+      if (of === undefined) places.set(lead, [place]);
+      else of.push(place);
+    }
+  const lists = new Map<string, readonly Alike[]>();
+  const sentOf = new Map<NewLead, readonly Alike[]>();
   for (const [lead, of] of places) {
     const key = of.join();
     let list = lists.get(key);
@@ -432,10 +425,4 @@ function inverse<S extends Sent>(
     sentOf.set(lead, list);
   }
   return sentOf;
-}
-
-function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
 }

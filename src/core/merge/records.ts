@@ -25,7 +25,7 @@ export class Records {
   readonly #chunks: Bytes[] = [];
   /** Free bytes of the last chunk. */
   #left = 0;
-  #size = 0;
+  size = 0;
   /** By ordinal the chunk and the place in it. */
   #at = new Uint32Array(1_024);
   /** Ordinal + 1 at the slot that the id's hash names, or at one behind it; 0: free. The length is a power of two. */
@@ -41,13 +41,9 @@ export class Records {
     this.#reserve(-this.#reserved);
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** The ordinal of an id; -1: it is not there. */
   find(id: string): number {
-    if (this.#size === 0) return -1;
+    if (this.size === 0) return -1;
     const length = this.#write(id);
     const mask = this.#slots.length - 1;
     let slot = hashOf(this.#scratch, 0, length) & mask;
@@ -73,12 +69,12 @@ export class Records {
   /** Adds a record, whose id must not be there, from the bytes of both; returns its ordinal. */
   add(...bytes: RecordBytes): number {
     const place = this.#append(...bytes);
-    if (this.#size === this.#at.length) this.#at = grown(this.#at, new Uint32Array(this.#size * 2));
-    this.#at[this.#size] = place;
-    this.#size += 1;
-    if (this.#size * 2 > this.#slots.length) this.#index(this.#slots.length * 2);
-    else this.#insert(this.#size - 1);
-    return this.#size - 1;
+    if (this.size === this.#at.length) this.#at = grown(this.#at, new Uint32Array(this.size * 2));
+    this.#at[this.size] = place;
+    this.size += 1;
+    if (this.size * 2 > this.#slots.length) this.#index(this.#slots.length * 2);
+    else this.#insert(this.size - 1);
+    return this.size - 1;
   }
 
   /** Adds a record, or gives it another text: it keeps its ordinal, which is returned. */
@@ -161,7 +157,7 @@ export class Records {
   #index(length: number): void {
     this.#reserve(4 * length);
     this.#slots = new Int32Array(length);
-    for (let n = 0; n < this.#size; n++) this.#insert(n);
+    for (let n = 0; n < this.size; n++) this.#insert(n);
   }
 
   #insert(n: number): void {

@@ -251,13 +251,12 @@ class Likeness<Row extends { readonly cells: Cells }> {
 
   constructor(rows: readonly Row[]) {
     this.#rows = rows;
-    for (const [place, row] of rows.entries()) {
+    for (const [place, row] of rows.entries())
       for (const one of filled(row.cells).map(keyOf)) {
         const places = this.#places.get(one);
         if (places === undefined) this.#places.set(one, [place]);
         else places.push(place);
       }
-    }
   }
 
   /** In row order; none when the most is less than half of the record's filled cells. */

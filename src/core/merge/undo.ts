@@ -340,7 +340,7 @@ export interface UndoneRecord {
 export class UndoneRecords {
   readonly #records: Map<string, readonly UndoneRecord[]>;
   readonly #fields: readonly FieldMapping[];
-  readonly #seen = new Set<UndoneRecord>();
+  readonly seen = new Set<UndoneRecord>();
 
   constructor(records: readonly UndoneRecord[], fields: readonly FieldMapping[]) {
     this.#records = Map.groupBy(records, ({ leadId }) => leadId);
@@ -351,15 +351,11 @@ export class UndoneRecords {
     return this.#records.size;
   }
 
-  get seen(): readonly UndoneRecord[] {
-    return [...this.#seen];
-  }
-
   /** The key of the record with these cells, by the fields that they show; or null. */
   find(leadId: string, cells: Cells): string | null {
     const found = this.#records.get(leadId)?.find((record) => this.#isLike(record, cells));
     if (found === undefined) return null;
-    this.#seen.add(found);
+    this.seen.add(found);
     return found.contentHash;
   }
 
