@@ -58,6 +58,14 @@ export interface PlannedAction {
   readonly message?: string;
 }
 
+/** What a row shows, and where it stands. */
+export interface RowState {
+  readonly row: number;
+  readonly cells: Cells;
+}
+
+export type Actions = readonly PlannedAction[];
+
 /** An action; what is not given is empty. */
 export function plannedAction(
   kind: ActionKind,

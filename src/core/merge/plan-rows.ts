@@ -3,7 +3,7 @@ import { type Cells, isUnreadable, showCell } from '../lead/value.ts';
 import { count, counted } from '../lead/counted.ts';
 import { largeField, mostOfRecord } from '../lead/text-size.ts';
 import { headingOf } from '../lead/mapping.ts';
-import { type Change, type PlannedAction, plannedAction } from './action.ts';
+import { type Actions, type Change, type PlannedAction, plannedAction } from './action.ts';
 import { missedFields, type Policy } from './policy.ts';
 import { isImplausible } from '../lead/follow-up.ts';
 import { holdMessage, unreadableAdvice } from './holds.ts';
@@ -187,18 +187,13 @@ function named({ companyName = null }: Cells): string {
  * A row without id and without an intent. `refused`: why exactly this content is not sent. A lead without a name is
  * never sent.
  */
-export function planNewRow(
-  row: number,
-  cells: Cells,
-  refused: Refused | null,
-  policy: Policy,
-): readonly PlannedAction[] {
+export function planNewRow(row: number, cells: Cells, refused: Refused | null, policy: Policy): Actions {
   const sent = sentContent(cells, policy);
   const changes: Record<string, Change> = Object.fromEntries(
     Object.entries(sent).map(([field, to]) => [field, { from: null, to, rule: 'row-edited' }]),
   );
   const given = { leadId: null, row, contentHash: hashContent(cells, policy.fields), expect: cells };
-  const end = (kind: 'hold' | 'report', reason: string, message: string): readonly PlannedAction[] => [
+  const end = (kind: 'hold' | 'report', reason: string, message: string): Actions => [
     plannedAction(kind, { ...given, reason, message }),
   ];
   const holds: PlannedAction[] = [];

@@ -12,10 +12,12 @@ import { type DeleteAnswer, deleteQuestions, holdMessage, undoneMessages } from 
 import type { MergedPlace } from '../lead/table-rows.ts';
 import {
   type ActionKind,
+  type Actions,
   type Change,
   type Changes,
   type PlannedAction,
   plannedAction,
+  type RowState,
   shownBefore,
 } from './action.ts';
 import { type FieldMemo, mergeField, unreadCode } from './merge-field.ts';
@@ -35,7 +37,7 @@ export interface PairState {
   readonly lead: Cells | null;
   /** Why it is not known whether the absent lead is gone, as a sentence without its beginning: nothing is said of a deletion. */
   readonly unasked?: string | undefined;
-  readonly row: { readonly row: number; readonly cells: Cells } | null;
+  readonly row: RowState | null;
   readonly memo: Readonly<Record<string, FieldMemo>>;
   /**
    * Consecutive complete scans of different runs, including this one, that lacked the lead (the row): the first, and those
@@ -58,7 +60,7 @@ export interface PairState {
 }
 
 /** The first table of docs/architecture.md 5: what to do with one lead id. Pure; empty: nothing to do. */
-export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
+export function planPair(state: PairState, policy: Policy): Actions {
   const { base, lead, row } = state;
   const isPlanned = row !== null || base !== null || policy.direction !== 'to-leads';
   const tooLarge = isPlanned ? planTooLarge(state, policy) : null;
@@ -80,12 +82,7 @@ export function planPair(state: PairState, policy: Policy): readonly PlannedActi
 }
 
 /** A lead without a row. With direction `to-leads` no rows are created. */
-function planNewLead(
-  state: PairState,
-  lead: Cells,
-  policy: Policy,
-  reason: string,
-): readonly PlannedAction[] {
+function planNewLead(state: PairState, lead: Cells, policy: Policy, reason: string): Actions {
   if (policy.direction === 'to-leads') return [];
   if (missedFields(policy).length > 0) return [planMissing({ leadId: state.leadId, row: null })];
   const changes: Record<string, Change> = {};
@@ -103,7 +100,7 @@ function planNewLead(
   return [action('create-row', state, { changes, reason }), ...holds];
 }
 
-function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
+function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): Actions {
   // The row may be on the clipboard: written again at once, it would be there twice.
   const mayReturn =
     state.provenFrom !== undefined && state.rowAbsences === 1 && policy.direction !== 'to-leads';
@@ -131,18 +128,13 @@ const deleteLead = (state: PairState, lead: Cells): PlannedAction =>
   action('delete-lead', state, { expect: lead, reason: 'row-deleted' });
 
 /** The row is missing, which is not proven so far. */
-function notYet(state: PairState, base: Values, then: string): readonly PlannedAction[] {
+function notYet(state: PairState, base: Values, then: string): Actions {
   if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', then)];
   return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
 }
 
 /** A row is missing, and a person says what becomes of its lead, edited or not: they see it as it is. */
-function planDeleteOfRow(
-  state: PairState,
-  base: Values,
-  lead: Cells,
-  restored: () => readonly PlannedAction[],
-): readonly PlannedAction[] {
+function planDeleteOfRow(state: PairState, base: Values, lead: Cells, restored: () => Actions): Actions {
   if (state.rowAbsences < absencesThatProve) return notYet(state, base, asks);
   if (state.answer === 'deleted') return [deleteLead(state, lead)];
   if (state.answer === 'restore') return restored();
@@ -162,12 +154,7 @@ const afterLeadDeleted = {
   remove: 'remove-row',
 } as const satisfies Record<Policy['onLeadDeleted'], PlannedAction['kind'] | null>;
 
-function planLeadGone(
-  state: PairState,
-  base: Values,
-  row: NonNullable<PairState['row']>,
-  policy: Policy,
-): readonly PlannedAction[] {
+function planLeadGone(state: PairState, base: Values, row: RowState, policy: Policy): Actions {
   const isEdited = !sameRecord(row.cells, base, policy);
   if (isEdited) {
     const changes: Record<string, Change> = {};
@@ -193,11 +180,7 @@ function planLeadGone(
 }
 
 /** A lead is gone, and a person says what becomes of its row. */
-function planDeleteOfLead(
-  state: PairState,
-  base: Values,
-  row: NonNullable<PairState['row']>,
-): readonly PlannedAction[] {
+function planDeleteOfLead(state: PairState, base: Values, row: RowState): Actions {
   if (state.leadAbsences < absencesThatProve)
     return state.leadAbsences > 0 ? [waitingDelete(state, base, 'lead', asks)] : [];
   if (state.unasked !== undefined) return [unasked(state, row, state.unasked)];
@@ -233,12 +216,7 @@ function unprovenDelete(state: PairState, base: Values): PlannedAction {
 }
 
 /** Merges both sides field by field (the second table of docs/architecture.md 5). */
-function planBoth(
-  state: PairState,
-  lead: Cells,
-  row: NonNullable<PairState['row']>,
-  policy: Policy,
-): readonly PlannedAction[] {
+function planBoth(state: PairState, lead: Cells, row: RowState, policy: Policy): Actions {
   const toRow: Record<string, Change> = {};
   const toLead: Record<string, Change> = {};
   const agreed: Record<string, Change> = {};
@@ -290,11 +268,7 @@ function planBoth(
 }
 
 /** A row with an unknown id. `mayBe`: leads it may belong to. */
-export function orphan(
-  state: PairState,
-  row: NonNullable<PairState['row']>,
-  mayBe?: readonly string[],
-): PlannedAction {
+export function orphan(state: PairState, row: RowState, mayBe?: readonly string[]): PlannedAction {
   if (state.base === null && state.unasked !== undefined) return unasked(state, row, state.unasked);
   const why = state.unasked === undefined ? 'which no lead has' : 'which the service does not list';
   const message = `row ${row.row} carries the id ${state.leadId}, ${why}: nothing was changed. ${idAdvice(mayBe)}`;
@@ -302,18 +276,13 @@ export function orphan(
 }
 
 /** A row that waits until the service says whether its lead is there. */
-function unasked(
-  state: PairState,
-  { row }: NonNullable<PairState['row']>,
-  why: string,
-  changes: Changes = {},
-): PlannedAction {
+function unasked(state: PairState, { row }: RowState, why: string, changes: Changes = {}): PlannedAction {
   const message = `the list does not show the lead of row ${row} (${state.leadId}), and the service did not say whether it is there: ${why}. Nothing was changed; the next sync asks again`;
   return action('hold', state, { changes, reason: 'lead.unasked', message });
 }
 
 /** A lead missing because the service is an older copy: its row loses the id, so that the lead is created again. */
-export function planLeadAgain(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
+export function planLeadAgain(state: PairState, row: RowState): PlannedAction {
   return action('unlink', state, { expect: row.cells, reason: 'older-copy' });
 }
 
@@ -346,7 +315,7 @@ function linkRow(
   policy: Policy,
   reason: string,
   message?: string,
-): { readonly link: PlannedAction; readonly others: readonly PlannedAction[] } {
+): { readonly link: PlannedAction; readonly others: Actions } {
   const { row, cells } = state.row ?? { row: null, cells: {} };
   const merged = planPair(state, policy);
   const toRow = merged.find(({ kind }) => kind === 'update-row');
@@ -365,7 +334,7 @@ function linkRow(
 const isNoAgreement = ({ kind }: PlannedAction): boolean => kind !== 'agree';
 
 /** Gives a row that lost its id, and shows what its lead shows, the id back. */
-export function planFoundRow(state: PairState, policy: Policy): readonly PlannedAction[] {
+export function planFoundRow(state: PairState, policy: Policy): Actions {
   const { link, others } = linkRow(state, policy, 'id-lost');
   return [link, ...others];
 }
@@ -374,7 +343,7 @@ export function planFoundRow(state: PairState, policy: Policy): readonly Planned
  * Links a new row and a new lead that are the same, by the rules of a first sight. The baseline moves with the link, not
  * before: until then they are two. `message`: the evidence.
  */
-export function planMatchedRow(state: PairState, policy: Policy, message: string): readonly PlannedAction[] {
+export function planMatchedRow(state: PairState, policy: Policy, message: string): Actions {
   const { link, others } = linkRow(state, policy, 'matched', message);
   const { contentHash } = link;
   const withHash = others.map((one) => (one.kind === 'update-lead' ? { ...one, contentHash } : one));
@@ -390,9 +359,9 @@ export function planLink(
   leadId: string,
   content: Values,
   lead: Cells | null,
-  row: { readonly row: number; readonly cells: Cells },
+  row: RowState,
   policy: Policy,
-): readonly PlannedAction[] {
+): Actions {
   const base = Object.entries(content).map(([field, sent]): [string, Value] => {
     const stored = lead?.[field] ?? null;
     const isEdited = !sameCell(row.cells[field] ?? null, sent);

@@ -1,5 +1,5 @@
 import { type Values, withoutFields } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import { type Actions } from './action.ts';
 import {
   type AbsenceProof,
   type Absences,
@@ -79,7 +79,7 @@ export class Planner {
     for (const { row, cells } of [...found.rowOf.values(), ...matches.rowOf.values()]) names?.see(row, cells);
   }
 
-  pair(sight: Sight): { readonly actions: readonly PlannedAction[]; readonly absences: Absences | null } {
+  pair(sight: Sight): { readonly actions: Actions; readonly absences: Absences | null } {
     if (sight.isPaused === true) return this.#paused(sight);
     const { leadId } = sight;
     const { creates, moved, found, older, isProof, matches, undone, loose, elsewhere, unread, names } =
@@ -139,7 +139,7 @@ export class Planner {
     this.ids.id = leadId;
   }
 
-  #plan(state: PairState): readonly PlannedAction[] {
+  #plan(state: PairState): Actions {
     const { policy, older } = this.#facts;
     const { leadId, base, lead, row } = state;
     if (row === null && older.comesBack('row', leadId))
@@ -150,7 +150,7 @@ export class Planner {
   }
 
   /** The actions of one lead id, with what was found about its row. */
-  #planOne(state: PairState, policy: Policy): readonly PlannedAction[] {
+  #planOne(state: PairState, policy: Policy): Actions {
     const { found, matches, elsewhere, homes } = this.#facts;
     const { leadId, base, lead, row } = state;
     const held = matches.heldLeads.get(leadId);
@@ -172,7 +172,7 @@ export class Planner {
     return planPair(state, policy);
   }
 
-  row(one: LooseRow): readonly PlannedAction[] {
+  row(one: LooseRow): Actions {
     const { policy, creates, found, matches, undone, refused, loose, first, names } = this.#facts;
     if (one.isPaused === true) return this.#pausedRow(one);
     this.tally.records.seeLoose(one);
@@ -220,7 +220,7 @@ export class Planner {
   }
 
   /** What an undo or the service said of its content holds after the pause as well. */
-  #pausedRow(one: LooseRow): readonly PlannedAction[] {
+  #pausedRow(one: LooseRow): Actions {
     const { policy, undone, refused, loose } = this.#facts;
     this.tally.seePausedRow(one);
     loose.see(one);
@@ -232,7 +232,7 @@ export class Planner {
   }
 
   /** What is planned when all was seen. */
-  end(): readonly PlannedAction[] {
+  end(): Actions {
     const missed = this.tally.missed();
     return missed === null ? [] : [planMissed(missed, this.#facts.policy)];
   }
@@ -257,7 +257,7 @@ export class PlanTally {
   readonly #rows = new Set<number>();
 
   /** A planned pair; `isFound`: its row had lost the id. A pair with copied rows is held for these. */
-  see({ lead, row, isCopied }: Difference, actions: readonly PlannedAction[], isFound: boolean): void {
+  see({ lead, row, isCopied }: Difference, actions: Actions, isFound: boolean): void {
     if (isFound && lead !== null) this.#found += 1;
     if (isCopied || (lead === null && row === null)) return;
     if (actions.length === 0) this.leftAlone += 1;
@@ -280,7 +280,7 @@ export class PlanTally {
   }
 
   /** Takes out the holds that are listed as one, of which it counts the records. */
-  withoutMissed(actions: readonly PlannedAction[], side: 'leads' | 'rows'): readonly PlannedAction[] {
+  withoutMissed(actions: Actions, side: 'leads' | 'rows'): Actions {
     const others = actions.filter(({ reason }) => reason !== missedCode);
     if (others.length < actions.length) this.#missed[side] += 1;
     return others;
@@ -306,7 +306,7 @@ export class PlanTally {
    * Counts the records of unfinished creates by their actions. `linked`: leads that are one record with a row that does not
    * carry their id yet. `waiting`: records without an action.
    */
-  finish(actions: readonly PlannedAction[]): { readonly linked: number; readonly waiting: number } {
+  finish(actions: Actions): { readonly linked: number; readonly waiting: number } {
     const [leads, rows] = [new Set(this.#leads), new Set(this.#rows)];
     let linked = this.#found;
     for (const { kind, leadId, row } of actions) {

@@ -1,5 +1,5 @@
 import type { Aside } from '../lead/aside.ts';
-import { type PlannedAction, plannedAction } from './action.ts';
+import { type Actions, type PlannedAction, plannedAction } from './action.ts';
 import type { PairState } from './plan.ts';
 import type { LiveScan } from './live-scan.ts';
 
@@ -52,9 +52,9 @@ export function placesInCells(
  */
 export function planMissingRow(
   { leadId, lead }: PairState,
-  actions: readonly PlannedAction[],
+  actions: Actions,
   where: string | OtherTable | undefined,
-): readonly PlannedAction[] {
+): Actions {
   if (where === undefined || actions.length === 0) return actions;
   if (lead === null) return [];
   const kept = 'no row was written, and no lead deleted';

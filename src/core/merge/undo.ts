@@ -9,7 +9,15 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import { type Change, type Changes, type PlannedAction, plannedAction, shownBefore } from './action.ts';
+import {
+  type Actions,
+  type Change,
+  type Changes,
+  type PlannedAction,
+  plannedAction,
+  type RowState,
+  shownBefore,
+} from './action.ts';
 import { hashContent } from '../lead/content-hash.ts';
 
 const reason = 'undone';
@@ -51,7 +59,7 @@ export interface RunChanges {
 
 export interface Present {
   readonly lead: Cells | null;
-  readonly row: { readonly row: number; readonly cells: Cells } | null;
+  readonly row: RowState | null;
   readonly headings: Headings;
   /** The row is paused: neither side is put back. */
   readonly isPaused?: boolean;
@@ -61,15 +69,15 @@ export interface Present {
  * The undo of a run for one lead and its row: one action for each change that both sides still show as the run left it.
  * Later edits and later runs' writes stay and are reported. Pure.
  */
-export function planUndo(run: RunChanges, present: Present): readonly PlannedAction[] {
+export function planUndo(run: RunChanges, present: Present): Actions {
   const { leadId, rowMatched, rowMade } = run;
   if (present.isPaused === true)
     return [report(leadId, 'undo.paused', 'its row is paused; neither side was put back')];
-  const part = (row: NonNullable<Present['row']>): PlannedAction => ({
+  const part = (row: RowState): PlannedAction => ({
     ...unlink(run, row),
     reason: 'unmatched',
   });
-  const remove = ({ row, cells }: NonNullable<Present['row']>): PlannedAction =>
+  const remove = ({ row, cells }: RowState): PlannedAction =>
     plannedAction('remove-row', { leadId, row, expect: cells, reason });
   return [
     ...undoLeadDeleted(run, present),
@@ -82,10 +90,7 @@ export function planUndo(run: RunChanges, present: Present): readonly PlannedAct
   ];
 }
 
-function undoLeadDeleted(
-  { leadId, leadDeleted }: RunChanges,
-  { headings }: Present,
-): readonly PlannedAction[] {
+function undoLeadDeleted({ leadId, leadDeleted }: RunChanges, { headings }: Present): Actions {
   if (leadDeleted === null) return [];
   const values = Object.entries(leadDeleted).map(
     ([field, cell]) => `${headingOf(headings, field)} ${showCell(cell)}`,
@@ -94,7 +99,7 @@ function undoLeadDeleted(
   return [report(leadId, 'undo.lead-deleted', message)];
 }
 
-function undoLeadMade(run: RunChanges, { lead, row, headings }: Present): readonly PlannedAction[] {
+function undoLeadMade(run: RunChanges, { lead, row, headings }: Present): Actions {
   const { leadId, leadMade, rowLinked, written, later } = run;
   if (leadMade === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the lead was not deleted')];
@@ -119,8 +124,8 @@ function takeRowBack(
   { row, headings }: Present,
   made: Cells | null,
   stays: string,
-  take: (row: NonNullable<Present['row']>) => PlannedAction,
-): readonly PlannedAction[] {
+  take: (row: RowState) => PlannedAction,
+): Actions {
   if (made === null) return [];
   if (row === null) return [gone(leadId, 'row')];
   if (later !== null) return [writtenSince(leadId, later, `the row ${stays}`)];
@@ -129,7 +134,7 @@ function takeRowBack(
 }
 
 /** The row as typed: without the id and the values filled in with it. */
-function unlink({ leadId, written }: RunChanges, { row, cells }: NonNullable<Present['row']>): PlannedAction {
+function unlink({ leadId, written }: RunChanges, { row, cells }: RowState): PlannedAction {
   const changes = written.flatMap(({ side, field, before }) => {
     const from = cells[field] ?? null;
     if (side !== 'row' || isUnreadable(before) || sameCell(from, before)) return [];
@@ -139,10 +144,7 @@ function unlink({ leadId, written }: RunChanges, { row, cells }: NonNullable<Pre
   return plannedAction('unlink', { leadId, row, changes: restored, expect: cells, reason });
 }
 
-function undoRowRemoved(
-  { leadId, rowRemoved, later }: RunChanges,
-  { row, headings }: Present,
-): readonly PlannedAction[] {
+function undoRowRemoved({ leadId, rowRemoved, later }: RunChanges, { row, headings }: Present): Actions {
   if (rowRemoved === null) return [];
   const message = `row ${row?.row} carries this id again; no second one was added`;
   if (row !== null) return [report(leadId, 'undo.row-exists', message)];
@@ -160,13 +162,13 @@ function undoRowRemoved(
   ];
 }
 
-function undoRowMarked({ leadId, rowMarked, later }: RunChanges, { row }: Present): readonly PlannedAction[] {
+function undoRowMarked({ leadId, rowMarked, later }: RunChanges, { row }: Present): Actions {
   if (!rowMarked || row === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the mark was left')];
   return [plannedAction('mark-row', { leadId, row: row.row, expect: row.cells, reason })];
 }
 
-function undoWritten(run: RunChanges, present: Present): readonly PlannedAction[] {
+function undoWritten(run: RunChanges, present: Present): Actions {
   const { written } = run;
   // A record that was created or removed as a whole is restored as a whole.
   const wholeLead = run.leadMade !== null || run.leadDeleted !== null;
@@ -184,7 +186,7 @@ function undoSide(
   side: 'lead' | 'row',
   written: readonly FieldChange[],
   present: Present,
-): readonly PlannedAction[] {
+): Actions {
   const { leadId } = run;
   const sides = { lead: present.lead, row: present.row?.cells ?? null };
   const cells = sides[side];
