@@ -1,4 +1,4 @@
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { transaction } from '../store/database.ts';
 import {

@@ -1,11 +1,11 @@
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { isUnreadable, showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf, placeNames } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { copiesNote, placeShared } from '../sync/which-place.ts';
-import { type CheckLine, failed, runCheck, never, passed } from './check-line.ts';
+import { type CheckLine, failed, never, passed, runCheck } from './check-line.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 

@@ -4,15 +4,15 @@ import { type AlertContext, channelsOf, sendText, webhookChannel } from '../aler
 import type { App } from '../app.ts';
 import { CalDavHttp } from '../caldav/caldav-http.ts';
 import { CalendarClient } from '../caldav/calendar-client.ts';
-import { clearTextOf } from '../config/clear-text.ts';
 import {
   type CalendarSettings,
+  clearTextOf,
   closedStages,
   type ConnectionConfig,
   hasGoogleCalendars,
 } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { followUpField } from '../core/lead/mapping.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../postgres/database-outage.ts';

@@ -1,10 +1,9 @@
 import { keyCodes } from '../alerts/problems-of.ts';
 import { ConfigError } from '../config/mistakes.ts';
 import { targetOf } from '../config/environment.ts';
-import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
-import { didYouMean } from '../core/lead/nearest-name.ts';
+import { defaultIdColumn, fieldMappings } from '../config/config.ts';
+import { counted, didYouMean } from '../core/lead/wording.ts';
 import { settingOf } from '../config/settings.ts';
-import { counted } from '../core/lead/counted.ts';
 import { followUpField, headingKey } from '../core/lead/mapping.ts';
 import { canBeIds } from '../core/lead/lead-id.ts';
 import { proposeMapping, singleHeadings } from '../core/lead/propose-mapping.ts';

@@ -1,4 +1,4 @@
-import { count, counted } from '../core/lead/counted.ts';
+import { count, counted } from '../core/lead/wording.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type Cell, plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';

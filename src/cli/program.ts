@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { nearestName } from '../core/lead/nearest-name.ts';
+import { nearestName } from '../core/lead/wording.ts';
 import { answers } from '../core/merge/holds.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';

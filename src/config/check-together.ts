@@ -1,20 +1,26 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { followUpField, headingKey, optInProperty } from '../core/lead/mapping.ts';
-import { defaultIdColumn, effectiveDirection, fieldMappings, fieldType, usualMatchBy } from './fields.ts';
-import type { Readable } from './readable.ts';
+import {
+  defaultIdColumn,
+  effectiveDirection,
+  fieldMappings,
+  fieldType,
+  filePlace,
+  tablePlace,
+  usualMatchBy,
+} from './config.ts';
+import type { Path, Readable } from './settings.ts';
 import { connectionNamePattern, type ConnectionSettings, type FileSettings } from './schema.ts';
 import type { Report, Source } from './mistakes.ts';
 import { valueAt } from '../lib/foreign-text.ts';
 import { driveMark, isSharingLink, isWebAddress } from './addresses.ts';
 import { fileFormats, formatOf, linkedFormat } from './file-formats.ts';
-import { filePlace, tablePlace } from './config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import { isLoopback } from '../lib/loopback.ts';
 import { isQuiet } from './values.ts';
 import { readFault } from './environment.ts';
-import { didYouMean } from '../core/lead/nearest-name.ts';
-import type { Path } from './settings.ts';
+import { didYouMean } from '../core/lead/wording.ts';
 
 type Connection = Readable<ConnectionSettings>;
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { codeOf } from '../lib/errors.ts';
 import { isSharingLink, isWebAddress } from './addresses.ts';
 import { type Mistake, noLongerSetting, type Source, unreadable } from './mistakes.ts';
-import { nearestName } from '../core/lead/nearest-name.ts';
+import { nearestName } from '../core/lead/wording.ts';
 import {
   fileSettings,
   type Path,

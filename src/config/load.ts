@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
 import { LeadsyncError } from '../lib/errors.ts';
-import { clearTextOf } from './clear-text.ts';
+import { buildAlerts, buildConnection, clearTextOf, type Config } from './config.ts';
 import { checkTogether } from './check-together.ts';
-import { buildAlerts, buildConnection, type Config } from './config.ts';
 import {
   ConfigError,
   type Mistake,
@@ -17,10 +16,9 @@ import {
 import { valueAt } from '../lib/foreign-text.ts';
 import { connectionSource, Environment, processSource, readFault, withEnvFile } from './environment.ts';
 import { processSchema, type ProcessSettings } from './process-schema.ts';
-import { type Readable, readable } from './readable.ts';
+import { type Path, type Readable, readable } from './settings.ts';
 import { fileSchema } from './schema.ts';
 import { Secret } from './secret.ts';
-import type { Path } from './settings.ts';
 import { sender } from './values.ts';
 
 interface LoadOptions {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { didYouMean } from '../core/lead/nearest-name.ts';
+import { didYouMean } from '../core/lead/wording.ts';
 import { homeOf, keysBelow, type Path, settingAround, settingAt, soundsSecret } from './settings.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { valueAt } from '../lib/foreign-text.ts';

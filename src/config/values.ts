@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { z } from 'zod';
 import { isEmailAddress } from '../core/lead/email-address.ts';
-import { didYouMean } from '../core/lead/nearest-name.ts';
+import { didYouMean } from '../core/lead/wording.ts';
 import { Secret } from './secret.ts';
 
 declare module 'zod' {

@@ -26,19 +26,7 @@ export class HttpFault extends Error {
 }
 
 export interface ExchangeRequest {
-  readonly method:
-    | 'GET'
-    | 'HEAD'
-    | 'POST'
-    | 'PUT'
-    | 'PATCH'
-    | 'DELETE'
-    | 'MOVE'
-    | 'OPTIONS'
-    | 'LOCK'
-    | 'UNLOCK'
-    | 'PROPFIND'
-    | 'REPORT';
+  readonly method: Dispatcher.HttpMethod;
   /** With prefix and query, encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

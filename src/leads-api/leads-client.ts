@@ -379,7 +379,7 @@ export function withCalls(leads: LeadsPort, calls: Partial<LeadsPort>): LeadsPor
     get: (_, name) => {
       const of = name in calls ? calls : leads;
       const value: unknown = Reflect.get(of, name);
-      return typeof value === 'function' ? value.bind(of) : value;
+      return typeof value === 'function' ? (value.bind(of) as unknown) : value;
     },
   });
 }

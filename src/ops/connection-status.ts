@@ -132,7 +132,7 @@ function iso(epochMs: number | null | undefined): string | null {
 
 /** The code for time zones is loaded only with reminders. */
 async function dayOf(dueAt: number, timeZone: string): Promise<string | null> {
-  const day = await import('../core/lead/local-time.ts');
+  const day = await import('../core/lead/instant.ts');
   return day.dayOf(dueAt, timeZone);
 }
 

@@ -25,7 +25,7 @@ import {
 } from './pages/follow-up.ts';
 import { formOf } from './requests.ts';
 import type pg from 'pg';
-import { dayOf } from '../core/lead/local-time.ts';
+import { dayOf } from '../core/lead/instant.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
 import { presentFollowUp } from '../store/follow-ups.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { stringify } from 'yaml';
 import { envFileName, isPath, targetOf } from '../config/environment.ts';
-import { usualMatchBy } from '../config/fields.ts';
+import { usualMatchBy } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { settingOf } from '../config/settings.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LiveScan } from '../core/merge/live-scan.ts';
 import type { ByteBudget } from '../lib/memory.ts';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';

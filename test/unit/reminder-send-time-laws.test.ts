@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../support/config-values.ts';
 import { isQuiet, type Offset, type Weekday } from '../../src/config/values.ts';
 import { type AllowedTimes, dueFor, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';
-import { daysBefore, stretchAt } from '../../src/core/lead/local-time.ts';
+import { daysBefore, stretchAt } from '../../src/core/lead/instant.ts';
 import { hardZones } from '../support/hard-zones.ts';
 import { lawRuns } from '../support/law-runs.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dayOf } from '../../src/core/lead/local-time.ts';
+import { dayOf } from '../../src/core/lead/instant.ts';
 import { snoozed } from '../../src/core/lead/follow-up.ts';
 
 const berlin = { timeZone: 'Europe/Berlin', dayZone: 'Europe/Berlin' };

@@ -2,7 +2,7 @@ import { fieldKinds } from './field-kinds.ts';
 import { type FieldMapping, followUpField } from './mapping.ts';
 import { type Cell, isUnreadable } from './value.ts';
 import { Temporal } from 'temporal-polyfill';
-import { dayOf, zoned } from './local-time.ts';
+import { dayOf, zoned } from './instant.ts';
 
 /** A follow-up in any other year is a slip, such as 21.11.0026: it travels from no row, and nobody is mailed. */
 export const followUpYears = { first: 1970, last: 2200 } as const;

@@ -1,4 +1,4 @@
-import { count } from './counted.ts';
+import { count } from './wording.ts';
 import { type Cell, type Cells, isUnreadable, plainCell, storable } from './value.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { headingKey, type Words } from './mapping.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './wording.ts';
 import { type Cell, folded, isUnreadable, type Value } from './value.ts';
 
 type Side = 'row' | 'lead';

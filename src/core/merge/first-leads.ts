@@ -1,4 +1,4 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../lead/wording.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, plainCell } from '../lead/value.ts';
 import { normalForm } from './normal-form.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../lead/wording.ts';
 import type { ActionKind, PlannedAction } from './action.ts';
 import { explainFirstLeads, type FirstLeads } from './first-leads.ts';
 import type { MisreadCell } from './row-elsewhere.ts';

@@ -1,5 +1,5 @@
 import { valueHash } from '../lead/content-hash.ts';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../lead/wording.ts';
 import { type Cell, type Cells, isUnreadable, sameCell, type Value } from '../lead/value.ts';
 import type { Refusal } from './guard.ts';
 import type { LiveScan } from './live-scan.ts';

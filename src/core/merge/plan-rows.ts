@@ -1,6 +1,6 @@
 import { hashContent } from '../lead/content-hash.ts';
 import { type Cells, isUnreadable, showCell } from '../lead/value.ts';
-import { count, counted } from '../lead/counted.ts';
+import { count, counted } from '../lead/wording.ts';
 import { largeField, mostOfRecord } from '../lead/text-size.ts';
 import { headingOf } from '../lead/mapping.ts';
 import { type Actions, type Change, type PlannedAction, plannedAction } from './action.ts';

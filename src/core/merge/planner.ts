@@ -1,5 +1,5 @@
 import { type Values, withoutFields } from '../lead/value.ts';
-import { type Actions } from './action.ts';
+import type { Actions } from './action.ts';
 import {
   type AbsenceProof,
   type Absences,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../lib/errors.ts';
 import { type Answer, deleteQuestions } from '../../core/merge/holds.ts';

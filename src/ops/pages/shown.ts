@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../core/lead/counted.ts';
-import { dayOf } from '../../core/lead/local-time.ts';
+import { count, counted } from '../../core/lead/wording.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../lib/errors.ts';

@@ -1,6 +1,6 @@
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import { type ConnectionConfig, recipientTimeZone, type ReminderSettings } from '../../config/config.ts';
-import { dayOf } from '../../core/lead/local-time.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
 import { type FollowUpLinks, followUpLinks, type LinkMaker } from '../links/link-token.ts';
 import { startOfDay } from '../plan/local-time.ts';

@@ -1,4 +1,4 @@
-import { dayOf } from '../../core/lead/local-time.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import type { FieldMapping } from '../../core/lead/mapping.ts';
 import type { Cell, Cells } from '../../core/lead/value.ts';

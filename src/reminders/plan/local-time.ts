@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import { dayOf, stretchAt, zoned } from '../../core/lead/local-time.ts';
+import { dayOf, stretchAt, zoned } from '../../core/lead/instant.ts';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Weekday } from '../../config/values.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';

@@ -1,6 +1,6 @@
 import { recipientTimeZone, type ReminderRules } from '../../config/config.ts';
 import { isQuiet, type Offset, type Weekday } from '../../config/values.ts';
-import { dayOf, daysBefore, momentOf, stretchAt, zoned } from '../../core/lead/local-time.ts';
+import { dayOf, daysBefore, momentOf, stretchAt, zoned } from '../../core/lead/instant.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
 

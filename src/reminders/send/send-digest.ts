@@ -5,7 +5,7 @@ import {
   recipientTimeZone,
   type ReminderSettings,
 } from '../../config/config.ts';
-import { dayOf } from '../../core/lead/local-time.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
 import type { HeldItem } from '../../store/held.ts';
 import { besidesDigest, type Digest } from '../../store/mails.ts';

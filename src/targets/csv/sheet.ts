@@ -1,4 +1,4 @@
-import { counted } from '../../core/lead/counted.ts';
+import { counted } from '../../core/lead/wording.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead-id.ts';

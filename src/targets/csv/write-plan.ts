@@ -1,4 +1,4 @@
-import { counted } from '../../core/lead/counted.ts';
+import { counted } from '../../core/lead/wording.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { guarded } from '../../core/lead/formula-guard.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
