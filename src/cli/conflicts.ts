@@ -13,7 +13,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead-id.ts';
-import { type Answer, deleteQuestions } from '../core/merge/holds.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/holds.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {
@@ -241,7 +241,7 @@ function inBulk(held: readonly Named[], use: Answer, requestedBy: string | undef
   const isOfFields = use === 'lead' || use === 'row';
   return held.filter(({ item }) => {
     if (item.kind === 'match') return use === 'link' || use === 'apart';
-    if (item.kind === 'calendar' || item.kind === 'delete') return use === 'restore' || use === 'deleted';
+    if (item.kind === 'calendar' || item.kind === 'delete') return isDeleteAnswer(use);
     return item.kind === 'edit' ? use === 'requested' : isOfFields;
   });
 }

@@ -269,11 +269,11 @@ class Namesakes {
   readonly #counts = new Map<string, number>();
 
   see(forms: MatchForms): void {
-    const name = forms[0]?.key ?? '';
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    const [{ key }] = forms;
+    this.#counts.set(key, this.of(forms) + 1);
   }
 
-  of(forms: MatchForms): number {
-    return this.#counts.get(forms[0]?.key ?? '') ?? 0;
+  of([{ key }]: MatchForms): number {
+    return this.#counts.get(key) ?? 0;
   }
 }

@@ -30,9 +30,9 @@ test.each<[Value, boolean]>([
   [null, false],
 ])('a follow-up of %s: held %s', (value, isHeld) => {
   expect(isImplausible(value, mapping)).toBe(isHeld);
-  expect(mergeField({ base: due, lead: due, row: value }, mapping, policy()).kind).toBe(
-    isHeld ? 'hold' : value === due ? 'same' : 'to-lead',
-  );
+  const decision = mergeField({ base: due, lead: due, row: value }, mapping, policy());
+  if (isHeld) expect(decision).toEqual({ kind: 'hold', code: 'row.unreadable' });
+  else expect(decision.kind).toBe(value === due ? 'same' : 'to-lead');
   // What the service has is shown in the row.
   if (value !== due)
     expect(mergeField({ base: due, lead: value, row: due }, mapping, policy()).kind).toBe('to-row');

@@ -1,14 +1,15 @@
-import { guard, type Limit, type PlanCounts } from '../../src/core/merge/guard.ts';
+import { guard, type Limit, type PlanCounts, type Refusal } from '../../src/core/merge/guard.ts';
 
 export const rows = (amount: number): Limit => ({ amount, percent: false });
 export const share = (amount: number): Limit => ({ amount, percent: true });
-export const defaults = { maxDeletes: share(10), maxChanges: share(50) };
+const defaults = { maxDeletes: share(10), maxChanges: share(50) };
 
-export function refused(
+/** A plan of 100 known pairs in which nothing is wrong, but for `counts`. */
+export function refusals(
   counts: Partial<PlanCounts>,
   limits: Partial<typeof defaults> = {},
   allow: readonly string[] = [],
-): readonly string[] {
+): readonly Refusal[] {
   const all = {
     knownPairs: 100,
     leads: 100,
@@ -30,5 +31,9 @@ export function refused(
     firstIds: null,
     ...counts,
   };
-  return guard(all, { ...defaults, ...limits }, allow).map(({ code }) => code);
+  return guard(all, { ...defaults, ...limits }, allow);
+}
+
+export function refused(...plan: Parameters<typeof refusals>): readonly string[] {
+  return refusals(...plan).map(({ code }) => code);
 }

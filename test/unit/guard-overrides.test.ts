@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { guard, guardCodes } from '../../src/core/merge/guard.ts';
-import { defaults, refused } from './guard-counts.ts';
+import { guardCodes } from '../../src/core/merge/guard.ts';
+import { refused } from './guard-counts.ts';
 
 describe('overrides', () => {
   const everything = {
@@ -56,57 +56,5 @@ describe('overrides', () => {
   test('all of them together, and no other name', () => {
     expect(refused(everything, {}, guardCodes)).toEqual([]);
     expect(refused(everything, {}, ['everything', '', 'max'])).toEqual([...codes]);
-  });
-
-  test('a refusal says what is wrong with the service', () => {
-    const counts = {
-      knownPairs: 300,
-      leads: 0,
-      otherService: 'http://old',
-      foreign: null,
-      byKind: {},
-      byField: {},
-      rewritten: 0,
-      emptied: {},
-      strangers: 0,
-      permuted: {},
-      shifted: {},
-      idsUnknown: 0,
-      misread: [],
-      otherPlace: null,
-      rows: 300,
-      mark: { kind: 'current' as const },
-      firstLeads: null,
-      firstIds: null,
-    };
-    const [otherService, emptyScan] = guard(counts, defaults, []).map(({ message }) => message);
-    expect(otherService).toMatch(/\b300 leads\b.*http:\/\/old/);
-    expect(emptyScan).toMatch(/no lead at all.*\b300\b/);
-  });
-
-  test('a refusal gives the number and the limit', () => {
-    const counts = {
-      knownPairs: 300,
-      leads: 300,
-      otherService: null,
-      foreign: null,
-      byKind: { 'mark-row': 41, 'update-row': 200 },
-      byField: {},
-      rewritten: 0,
-      emptied: {},
-      strangers: 0,
-      permuted: {},
-      shifted: {},
-      idsUnknown: 0,
-      misread: [],
-      otherPlace: null,
-      rows: 300,
-      mark: { kind: 'current' as const },
-      firstLeads: null,
-      firstIds: null,
-    };
-    const messages = guard(counts, defaults, []).map(({ message }) => message);
-    expect(messages[0]).toMatch(/\b41\b.*\b300\b.*\b30\b/);
-    expect(messages[1]).toMatch(/\b200\b.*\b300\b.*\b150\b/);
   });
 });

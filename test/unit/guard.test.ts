@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { guard, type Limit, looksForeign, type PlanCounts } from '../../src/core/merge/guard.ts';
-import { defaults, refused, rows, share } from './guard-counts.ts';
+import { type Limit, looksForeign, type PlanCounts } from '../../src/core/merge/guard.ts';
+import { refused, rows, share } from './guard-counts.ts';
 
 describe('an empty scan', () => {
   test.each<[number, number, readonly string[]]>([
@@ -117,6 +117,8 @@ test.each<[string, number, number, readonly string[]]>([
   ['all that have a value', 12, 12, ['whole-field']],
   ['all but one', 11, 12, []],
   ['all of few', 9, 9, []],
+  ['the fewest that mean anything', 10, 10, ['whole-field']],
+  ['every pair, which is said once', 100, 100, ['whole-field']],
 ])('a field that would be emptied in %s', (_, emptied, filled, expected) => {
   const counts = { knownPairs: 100, leads: 100, byField: { due: emptied } };
   expect(refused({ ...counts, emptied: { due: { emptied, filled } } })).toEqual(expected);
@@ -138,30 +140,6 @@ describe('a field that changes in every pair', () => {
     ['two fields together', 100, { stage: 50, city: 50 }, []],
   ])('%s', (_, knownPairs, byField, expected) => {
     expect(refused({ knownPairs, leads: knownPairs, byField })).toEqual(expected);
-  });
-
-  test('is named', () => {
-    const counts = {
-      knownPairs: 20,
-      leads: 20,
-      otherService: null,
-      foreign: null,
-      byKind: {},
-      byField: { stage: 20 },
-      rewritten: 0,
-      emptied: {},
-      strangers: 0,
-      permuted: {},
-      shifted: {},
-      idsUnknown: 0,
-      misread: [],
-      otherPlace: null,
-      rows: 300,
-      mark: { kind: 'current' as const },
-      firstLeads: null,
-      firstIds: null,
-    };
-    expect(guard(counts, defaults, [])[0]?.message).toContain('stage');
   });
 });
 
@@ -247,6 +225,7 @@ describe('a place that is not the one in step so far', () => {
     ['never seen, nothing in it', {}, []],
     ['never seen, its rows would become leads', { newLeads: 1 }, ['other-target']],
     ['never seen, its rows differ from the leads', { differing: 1 }, ['other-target']],
+    ['never seen, with both', { newLeads: 1, differing: 1 }, ['other-target']],
     ['moved, and shows what was in step', { known: 10, recognised: 8 }, []],
     ['moved, and shows little of it', { known: 10, recognised: 7 }, ['other-target']],
     ['moved, and enough of many show it', { known: 1000, recognised: 20 }, []],

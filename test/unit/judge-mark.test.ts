@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { markText, readMark } from '../../src/core/lead/table-mark.ts';
-import { judgeMark, type KnownMarks } from '../../src/core/merge/judge-mark.ts';
+import { judgeMark, type KnownMarks, nonceOf } from '../../src/core/merge/judge-mark.ts';
 import { doubtsOf } from '../../src/sync/table-mark.ts';
 
 const mine = { keeper: 'k', connection: 'main', generation: 7, nonce: 'n7' };
@@ -20,6 +20,18 @@ test.each([
   ['the last one', mine, known({ found: found(7) }), { kind: 'current' }],
   ['the intended one', mine, known({ found: found(8) }), { kind: 'current' }],
   ['an earlier one of ours', mine, known({ found: found(5) }), { kind: 'earlier', runId: 5 }],
+  [
+    'of a run before any was confirmed',
+    { ...mine, generation: 1 },
+    known({ found: found(1), lastWritten: null }),
+    { kind: 'current' },
+  ],
+  [
+    'of the oldest run that is stored',
+    { ...mine, generation: 3 },
+    known(),
+    { kind: 'older-state', by: 'main' },
+  ],
   ['one that is not remembered any more', { ...mine, generation: 2 }, known(), { kind: 'earlier', runId: 2 }],
   [
     'of a later run that is not known',
@@ -84,8 +96,18 @@ test.each([
     known({ backedUpAt }),
     { kind: 'other-keeper', by: 'main' },
   ],
+  [
+    'of another table of ours, found by a state that came out of a backup',
+    mine,
+    known({ backedUpAt, found: found(6, 'second') }),
+    { kind: 'other-target', by: 'second' },
+  ],
 ] as const)('%s', (_, mark, what, verdict) => {
   expect(judgeMark(mark, 'main', what)).toEqual(verdict);
+});
+
+test('a mark is known by its nonce, and one from before there were any by its keeper', () => {
+  expect([nonceOf(mine), nonceOf({ keeper: 'k', connection: 'main' })]).toEqual(['n7', 'k']);
 });
 
 test('only an earlier mark is a doubt, and says of which run', () => {

@@ -15,7 +15,7 @@ function pairsOf(leads: readonly MatchForms[], rows: readonly MatchForms[]): rea
 }
 
 const named = (companyName: string, city: string | null = null): MatchForms =>
-  matchForms({ companyName, city }, ['companyName', 'city']) ?? [];
+  matchForms({ companyName, city }, ['companyName', 'city']) as MatchForms;
 
 const many = (count: number, nameOf: (nth: number) => string): MatchForms[] =>
   Array.from({ length: count }, (_, nth) => named(nameOf(nth)));

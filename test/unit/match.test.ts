@@ -4,11 +4,12 @@ import {
   blockKeys,
   type Candidate,
   chooseMatches,
+  contradicts,
   likeness,
   type MatchForms,
   matchForms,
 } from '../../src/core/merge/match-likeness.ts';
-import { normalForm } from '../../src/core/merge/normal-form.ts';
+import { normalForm, soundOf } from '../../src/core/merge/normal-form.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 describe('the normal form of a name', () => {
@@ -32,7 +33,15 @@ describe('the normal form of a name', () => {
     ['トヨタ株式会社', 'トヨタ', '株式会社'],
     ['Ｌüｂｅｃｋ　AG', 'lubeck', 'ag'],
     ['Weiß', 'weiss', ''],
+    ['Việt Nam', 'viet nam', ''],
     ['Łódź', 'lodz', ''],
+    ['Ærø Œuvre Đuro Ðóra Þór Işık Ħal', 'aero oeuvre duro dora thor isik hal', ''],
+    ['Ελλάς Άλφα', 'ελλας αλφα', ''],
+    ['Bell’s Bell‘s Bell`s Bell´s', 'bells bells bells bells', ''],
+    ['I.B.M. Österreich', 'ibm osterreich', ''],
+    ['A1.B 4.C', 'a1 b 4 c', ''],
+    ['Acme (株)', 'acme', '株式会社'],
+    [' und ', 'und', ''],
     ['AS Roma', 'as roma', ''],
     ['Ltd', 'ltd', ''],
     ['C & A', 'c a', ''],
@@ -44,10 +53,25 @@ describe('the normal form of a name', () => {
     expect([form.key, form.legal]).toEqual([key, legal]);
   });
 
+  test.each([
+    ['mueller', 'muler'],
+    ['muller', 'muler'],
+    ['schifffahrt', 'schifahrt'],
+    ['goetheaue', 'gotheau'],
+  ])('%s sounds as %s', (word, sound) => expect(soundOf(word)).toBe(sound));
+
   test('an address on the web is its host, of anything but a name', () => {
     expect(normalForm('https://www.Acme.com/de?x=1', false).key).toBe('acme.com');
     expect(normalForm('acme.com', false).key).toBe('acme.com');
+    expect(normalForm('  http://www.acme-bau.com:8080#start ', false)).toEqual({
+      key: 'acme-bau.com',
+      words: ['acme-bau.com'],
+      legal: '',
+    });
+    expect(normalForm('acme.com', true).key).toBe('acme com');
+    expect(normalForm('acme.com und mehr', false).key).toBe('acme com mehr');
     expect(normalForm('St. Gallen', false).key).toBe('st gallen');
+    expect(normalForm('Halle AG', false)).toEqual({ key: 'halle ag', words: ['halle', 'ag'], legal: '' });
   });
 
   test('it is its own normal form, and neither case nor spaces nor a further legal form change it', () => {
@@ -74,11 +98,12 @@ describe('the normal form of a name', () => {
   });
 });
 
-const forms = (companyName: string, city: string | null = null): MatchForms =>
-  matchForms({ companyName, city }, ['companyName', 'city']) ?? [];
+type Named = readonly [name: string, city?: string | null, website?: string | null];
+const forms = (...[companyName, city = null, website = null]: Named): MatchForms =>
+  matchForms({ companyName, city, website }, ['companyName', 'city', 'website']) as MatchForms;
 
 describe('how alike two records are', () => {
-  test.each([
+  test.each<[Named, Named, number]>([
     [['Acme GmbH', 'Berlin'], ['ACME', 'berlin'], 100],
     [['Acme', null], ['Acme', null], 100],
     [['Acme', 'Berlin'], ['Acme', null], 90],
@@ -90,11 +115,32 @@ describe('how alike two records are', () => {
     [['Acme Berlin', 'Berlin'], ['Acme', 'Berlin'], 98],
     [['Acme Berlin', null], ['Acme', 'Berlin'], 90],
     [['Data Soft', 'Linz'], ['DataSoft', 'Linz'], 98],
+    [['Soft Data', 'Linz'], ['SoftData', 'Linz'], 98],
     [['Acme', 'Frankfurt'], ['Acme', 'Frankfurt am Main'], 98],
+    [['Acme', 'Frankfurt am Main'], ['Acme', 'Frankfurt'], 98],
+    [['Acme', 'Frankfurt an der Oder'], ['Acme', 'Frankfurt am Main'], 0],
+    [['Acme', 'Graz'], ['Acme', 'Grazer Au'], 0],
+    // Names that are the city, or a part of it, say no other thing.
+    [['Frankfurt', 'Frankfurt'], ['Main', 'Frankfurt am Main'], 0],
+    [['Acme', 'Graz', 'https://www.acme.com/de'], ['Acme', 'Graz', 'acme.com'], 100],
     // One typo, where the rest says the same.
     [['Siemens', 'Graz'], ['Simens', 'Graz'], 85],
     [['Siemens', 'Graz'], ['Siemnes', 'Graz'], 85],
+    [['Siemens Bau', 'Graz'], ['Simens Bau', 'Graz'], 85],
+    [['Maler Anton', 'Graz'], ['Maler Znton', 'Graz'], 85],
+    [['Studio24', 'Graz'], ['Studio24a', 'Graz'], 85],
+    [['24Studio7', 'Graz'], ['24Studo7', 'Graz'], 85],
+    [['Siemens', null, 'acme.com'], ['Simens', null, 'acme.com'], 85],
+    [['Siemens', 'Graz', 'acme.com'], ['Simens', null, 'acme.com'], 0],
+    [['Siemens', 'Berlin', 'acme.com'], ['Simens', 'Berlln', 'acme.com'], 0],
     [['Siemens', 'Graz'], ['Siemens', 'Gratz'], 0],
+    // Two letters are no typo, unless they changed places.
+    [['Siemens', 'Graz'], ['Siemensab', 'Graz'], 0],
+    [['Siemens', 'Graz'], ['Sixmexs', 'Graz'], 0],
+    [['Siemens', 'Graz'], ['Siexxns', 'Graz'], 0],
+    [['Siemens', 'Graz'], ['Siemxes', 'Graz'], 0],
+    [['Siemens', 'Graz'], ['Simxens', 'Graz'], 0],
+    [['Siemens', 'Graz'], ['Simenes', 'Graz'], 0],
     [['Siemens', 'Berlin'], ['Siemens', 'Berlln'], 85],
     [['Siemens', 'Berlin'], ['Simens', 'Berlln'], 0],
     [['Siemens', 'Graz'], ['Simens', null], 0],
@@ -103,10 +149,25 @@ describe('how alike two records are', () => {
     [['Post', 'Graz'], ['Pest', 'Graz'], 0],
     // Another number is another one, and a word more another name.
     [['Halle 14', 'Linz'], ['Halle 15', 'Linz'], 0],
+    [['Studio 1a2', 'Linz'], ['Studio 12', 'Linz'], 0],
     [['ACME Handels', 'Graz'], ['Handels', 'Graz'], 0],
-  ] as const)('%j and %j: %i', ([name, city], [otherName, otherCity], expected) => {
-    const { score } = likeness(forms(name, city), forms(otherName, otherCity));
+  ])('%j and %j: %i', (one, other, expected) => {
+    const { score } = likeness(forms(...one), forms(...other));
     expect(Math.round(score * 100)).toBe(expected);
+  });
+
+  test.each<[Named, Named, isNamesake: boolean, contradict: boolean]>([
+    // A namesake; a field that both have says another thing.
+    [['ACME GmbH', 'Graz'], ['Acme', 'graz'], true, false],
+    [['Acme', 'Graz'], ['Acme', 'Linz'], true, true],
+    [['Acme', 'Graz'], ['Acme', null], true, false],
+    [['Acme', null], ['Acme', 'Graz'], true, false],
+    [['Data Soft', 'Graz'], ['DataSoft', 'Graz'], false, true],
+    [['Bolt', 'Graz'], ['Acme', 'Linz'], false, true],
+  ])('%j and %j: of one name %j, contradicting %j', (one, other, isNamesake, contradict) => {
+    const [a, b] = [forms(...one), forms(...other)];
+    expect(likeness(a, b).isNamesake).toBe(isNamesake);
+    expect(contradicts(a, b)).toBe(contradict);
   });
 
   test('a record without what names it takes no part, also when all else is the same', () => {
@@ -164,6 +225,32 @@ describe('how alike two records are', () => {
       { numRuns: lawRuns(10_000) },
     );
   });
+
+  test.each<[Named, readonly string[], readonly string[]]>([
+    [
+      ['Nord Holz', 'Linz Urfahr'],
+      ['nordholz', 'holznord', 'nordholzlinzurfahr', 'holzlinznordurfahr', 'nordholzlinz', 'holzlinznord'],
+      ['bnord linz', 'bnor linz', 'eholz linz', 'bholz linz', 'bhol linz', 'enord linz'],
+    ],
+    [
+      ['Post Graz', 'Graz'],
+      ['postgraz', 'grazpost', 'postgrazgraz', 'post'],
+      ['bpost graz', 'bpos graz', 'egraz graz', 'bgraz graz', 'bgra graz', 'epost graz'],
+    ],
+    [
+      ['Acmex', null, 'bolt.com'],
+      ['acmex', 'acmexbolt.com'],
+      ['bac bolt.com', 'eex bolt.com', 'emex bolt.com'],
+    ],
+    [['Siemens'], ['siemens'], []],
+    [['Post', 'Graz'], ['post', 'postgraz', 'grazpost'], []],
+  ])(
+    'the keys of %j: its name without spaces, and halves of it beside other fields',
+    (one, whole, halves) => {
+      expect([...keysOf(forms(...one), true)]).toEqual(whole);
+      expect([...keysOf(forms(...one), false)]).toEqual(halves);
+    },
+  );
 
   test('records of one city share a key when a letter of the name is another one, is missing, or is one too many', () => {
     const name = fc.stringMatching(/^[a-z]{5,14}$/);

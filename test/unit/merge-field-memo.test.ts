@@ -58,6 +58,64 @@ describe('what an earlier run recorded', () => {
   });
 });
 
+test('a refused value of a field that the service never gets keeps nothing from the row', () => {
+  const refused: Case = { base: 'b', lead: 'l', row: 'b', memo: { refused: true } };
+  expect(decide({ ...refused, direction: 'to-target' })).toBe('row := l (lead-edited)');
+});
+
+describe('a cell that a merge covered', () => {
+  test.each<[Value, Direction, string]>([
+    [null, 'two-way', 'row := b (fills-empty)'],
+    [null, 'to-target', 'row := b (fills-empty)'],
+    [null, 'to-leads', 'lead := - (row-edited)'],
+    ['r', 'two-way', 'lead := r (row-edited)'],
+  ])('and that shows %j since, %s: %s', (row, direction, expected) => {
+    expect(decide({ base: 'b', lead: 'b', row, direction, memo: { covered: true } })).toBe(expected);
+  });
+});
+
+describe('a word of the lead that the table does not know', () => {
+  test.each<[Value | undefined, Direction, string]>([
+    // Both sides had it before anybody told what the words mean.
+    ['l', 'two-way', 'lead := r (row-edited)'],
+    ['l', 'to-leads', 'lead := r (row-edited)'],
+    ['l', 'to-target', 'hold lead.unmapped'],
+    ['b', 'two-way', 'hold lead.unmapped'],
+    ['b', 'to-leads', 'lead := r (one-way)'],
+    ['b', 'to-target', 'hold lead.unmapped'],
+    [undefined, 'to-leads', 'hold lead.unmapped'],
+  ])('base %j, %s: %s', (base, direction, expected) => {
+    const lead = { unreadable: 'l', why: 'unmapped' } as const;
+    expect(decide({ base, lead, row: 'r', direction })).toBe(expected);
+  });
+});
+
+describe('a value that a program saved in another encoding', () => {
+  test.each<[string, Case, string]>([
+    ['of both', { base: 'Müller', lead: 'Müller', row: 'MÃ¼ller' }, 'hold row.garbled'],
+    ['of the lead', { base: undefined, lead: 'Müller', row: 'M?ller' }, 'hold row.garbled'],
+    ['of the baseline', { base: 'Müller', lead: 'Bolt', row: 'M?ller' }, 'hold row.garbled'],
+    [
+      'of nothing that was there',
+      { base: 'Bolt', lead: null, row: 'M?ller' },
+      'lead := M?ller (target-wins)',
+    ],
+    [
+      'that a person chose',
+      { base: 'Müller', lead: 'Müller', row: 'M?ller', memo: { resolution: 'target' } },
+      'lead := M?ller (resolved)',
+    ],
+    [
+      'and that does not travel',
+      { base: 'Müller', lead: 'Müller', row: 'M?ller', direction: 'to-target' },
+      'row := Müller (one-way)',
+    ],
+  ])('%s', (_, given, expected) => {
+    const wins = { onConflict: 'target-wins', onFirstSync: 'target-wins' } as const;
+    expect(decide({ ...wins, ...given })).toBe(expected);
+  });
+});
+
 describe('a side that shows an earlier value again', () => {
   test.each<[string, Case, string]>([
     [
@@ -102,6 +160,21 @@ describe('a side that shows an earlier value again', () => {
       'lead := old (resolved)',
     ],
     ['both show it', { base: 'b', lead: 'old', row: 'old', memo: { putBack: 'row' } }, 'agree on old'],
+    [
+      'both show it, brought forward',
+      { base: 'b', lead: 'old', row: 'old', memo: { putBack: 'row', forward: true } },
+      'agree on old',
+    ],
+    [
+      'both show the baseline again, brought forward',
+      { base: 'b', lead: 'b', row: 'b', memo: { putBack: 'row', forward: true } },
+      'nothing',
+    ],
+    [
+      'brought forward, one way to the table',
+      { base: 'b', lead: 'b', row: 'old', direction: 'to-target', memo: { putBack: 'row', forward: true } },
+      'row := b (one-way)',
+    ],
     [
       'one way to the table',
       { base: 'b', lead: 'b', row: 'old', direction: 'to-target', memo: { putBack: 'row' } },

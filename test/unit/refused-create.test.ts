@@ -1,14 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
+import type { Changes } from '../../src/core/merge/action.ts';
+import { undoneMessages } from '../../src/core/merge/holds.ts';
 import {
   existingLead,
   existsReason,
   overwritten,
+  type Refused,
+  RefusedCreates,
   refusedMessage,
   sentContent,
   sentKey,
   type Sighting,
+  undoneRow,
 } from '../../src/core/merge/refused-create.ts';
 import { fields, policy } from './pair-state.ts';
 import { lawRuns } from '../support/law-runs.ts';
@@ -74,39 +79,65 @@ describe('what a create wrote into a lead that was there', () => {
 });
 
 describe('a person is told', () => {
-  const told = (one: Partial<Sighting>, written = {}): string =>
-    refusedMessage(9, {
-      code: 'lead.exists',
-      why: existsReason(sighting(one), written, 'main', [{ field: 'stage', column: 'Phase' }]),
-    });
-  test.each<[string, Partial<Sighting>, RegExp]>([
+  const again =
+    'It is sent again when the row changes, or when you decide so: leadsync conflicts shows the number for leadsync resolve NUMBER --use row';
+  const other = 'delete the row; if it is another company, change its name';
+  const written = {
+    stage: { from: 'new', to: 'won', rule: 'overwritten' },
+    city: { from: null, to: 'Ulm', rule: 'overwritten' },
+  } as const;
+  test.each<[string, Partial<Sighting>, Changes, string]>([
     [
       'which row has it',
       {},
-      /row 9: .* lead lead-1 \("?Acme"?, row 2\).*delete the row; if .* change its name/,
+      {},
+      `("Acme", row 2), which was there already. If the row is that lead, ${other}`,
     ],
     [
       'which connection has it',
       { connection: 'wien' },
-      /\("?Acme"?, connection wien, row 2\).*delete the row/,
+      {},
+      `("Acme", connection wien, row 2), which was there already. If the row is that lead, ${other}`,
     ],
-    ['that nothing has it', { row: null }, /it has no row.*type lead-1 into its id cell/],
+    [
+      'which connection has it without a row that is known',
+      { connection: 'wien', row: null },
+      {},
+      `("Acme", connection wien), which was there already. If the row is that lead, ${other}`,
+    ],
+    [
+      'that nothing has it',
+      { row: null },
+      {},
+      '("Acme", it has no row), which was there already. If the row is that lead, type lead-1 into its id cell; if it is another company, change its name',
+    ],
     [
       'that its row is on its way',
       { row: null, getsRow: true },
-      /its row is written in this run.*delete the row/,
+      {},
+      `("Acme", its row is written in this run), which was there already. If the row is that lead, ${other}`,
     ],
-    ['without a name', { cells: {} }, /lead lead-1 \(row 2\)/],
-  ])('%s', (_, one, sentence) => {
-    expect(told(one)).toMatch(sentence);
-    expect(told(one)).toMatch(/leadsync resolve NUMBER --use row$/);
+    [
+      'without a name',
+      { cells: {} },
+      {},
+      `(row 2), which was there already. If the row is that lead, ${other}`,
+    ],
+    [
+      'what was overwritten, and where that stands',
+      {},
+      written,
+      `("Acme", row 2), which was there already. It overwrote Phase, which was "new"; city, which was (empty) (leadsync why lead-1 shows it). If the row is that lead, ${other}`,
+    ],
+  ])('%s', (_, one, overwrote, sentence) => {
+    const why = existsReason(sighting(one), overwrote, 'main', [{ field: 'stage', column: 'Phase' }]);
+    expect(refusedMessage(9, { code: 'lead.exists', why })).toBe(
+      `no lead was created from row 9: the service answered with lead lead-1 ${sentence}. ${again}`,
+    );
   });
 
-  test('what was overwritten, and where that stands', () => {
-    const written = { stage: { from: 'new', to: 'won' } };
-    expect(told({}, written)).toMatch(
-      /It overwrote Phase, which was "?new"? \(leadsync why lead-1 shows it\)\./,
-    );
+  test('that an undo took the lead, which has its own ways out', () => {
+    expect(refusedMessage(9, undoneRow)).toBe(undoneMessages['row.undone']);
   });
 });
 
@@ -115,11 +146,9 @@ describe('the content of a create', () => {
     const some = policy({
       fields: fields.map((one) => (one.field === 'stage' ? { ...one, direction: 'to-target' } : one)),
     });
-    expect(
-      sentContent({ companyName: 'Acme', stage: 'new', nextFollowUpAt: { unreadable: 'soon' } }, some),
-    ).toEqual({
-      companyName: 'Acme',
-    });
+    const shown = { companyName: 'Acme', stage: 'new', nextFollowUpAt: { unreadable: 'soon' } };
+    expect(sentContent(shown, some)).toEqual({ companyName: 'Acme' });
+    expect(sentContent({ companyName: '' }, policy())).toEqual({});
   });
 
   const content = fc.dictionary(
@@ -136,4 +165,12 @@ describe('the content of a create', () => {
       { numRuns: lawRuns(300) },
     );
   });
+});
+
+test('what was refused is found and sent once more by what was sent; what was not is new', () => {
+  const bad: Refused = { code: 'lead.create-refused', why: 'bad' };
+  const refused = new RefusedCreates(new Map([['known', bad]]));
+  expect([refused.find('known'), refused.find('new')]).toEqual([bad, null]);
+  for (const key of ['known', 'new']) refused.release(key);
+  expect([[...refused.met], [...refused.released]]).toEqual([['known'], ['known']]);
 });

@@ -145,8 +145,8 @@ function fieldHash(change: Change): string {
   return shortHash(JSON.stringify(seenOf(change))).slice(0, 16);
 }
 
-function seenOf({ base, from, to }: Change): readonly string[] {
-  return [base === undefined ? 'never' : canonicalJson(base), canonicalJson(from), canonicalJson(to)];
+function seenOf({ base, from, to }: Change): readonly (string | null)[] {
+  return [base === undefined ? null : canonicalJson(base), canonicalJson(from), canonicalJson(to)];
 }
 
 /** By field, in the order of names. */

@@ -1,5 +1,5 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
-import { type DeleteAnswer, deleteQuestions, type HeldRecords } from './holds.ts';
+import { type DeleteAnswer, deleteQuestions, type HeldRecords, isDeleteAnswer } from './holds.ts';
 import type { FieldMemo } from './merge-field.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
 import { isUuid } from '../lead/lead-id.ts';
@@ -146,7 +146,7 @@ export function absencesAfter(
 export function memoOf({ held }: Sight, lead: Cells | null, row: Cells | null): Record<string, FieldMemo> {
   const memo: Record<string, FieldMemo> = {};
   for (const { field, code, resolution, ...then } of held) {
-    if (field === '' || resolution === 'restore' || resolution === 'deleted') continue;
+    if (field === '' || isDeleteAnswer(resolution)) continue;
     const covered = isUnreadable(then.row) && then.row.why === 'merged';
     const putBack = code === 'row.put-back' ? 'row' : code === 'lead.put-back' ? 'lead' : null;
     const isAsThen = sameCell(then.lead, lead?.[field] ?? null) && sameCell(then.row, row?.[field] ?? null);
@@ -163,7 +163,7 @@ export function deleteAnswerOf(
   row: Cells | null,
 ): DeleteAnswer | null {
   for (const { code, resolution, records } of held) {
-    if (resolution !== 'restore' && resolution !== 'deleted') continue;
+    if (!isDeleteAnswer(resolution)) continue;
     const [left, then] = code === deleteQuestions.row ? [lead, records?.lead] : [row, records?.row];
     if (left && then && isSameRecord(left, then)) return resolution;
   }

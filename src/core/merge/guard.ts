@@ -143,13 +143,9 @@ export function guard(
     if (isRefused && !allow.includes(code)) refusals.push({ code, message });
   };
   const elsewhere = counts.otherPlace === null ? null : describeOther(counts.otherPlace);
-  refuse(elsewhere !== null, 'other-target', elsewhere ?? '');
+  if (elsewhere !== null) refuse(true, 'other-target', elsewhere);
   const [cell] = counts.misread;
-  refuse(
-    cell !== undefined,
-    'misread',
-    cell === undefined ? '' : explainMisread(cell, counts.misread.length),
-  );
+  if (cell !== undefined) refuse(true, 'misread', explainMisread(cell, counts.misread.length));
   if (counts.firstLeads !== null) {
     const { made, held } = counts.firstLeads;
     refuse(true, 'first-leads', explainFirstLeads(made, held));

@@ -167,6 +167,10 @@ export const deleteQuestions = { row: 'row.deleted', lead: 'lead.deleted' } as c
 /** The answers to such a question. */
 export type DeleteAnswer = 'restore' | 'deleted';
 
+export function isDeleteAnswer(answer: string | null): answer is DeleteAnswer {
+  return answer === 'restore' || answer === 'deleted';
+}
+
 export function isDeleteQuestion(code: string): boolean {
   return Object.values<string>(deleteQuestions).includes(code);
 }

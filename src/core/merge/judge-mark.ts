@@ -48,21 +48,21 @@ export function judgeMark(mark: TableMark | null, connection: string, known: Kno
 }
 
 function judgeMarkAlone(mark: TableMark | null, connection: string, known: KnownMarks): MarkVerdict {
-  const { found, lastWritten, oldest, keeper } = known;
+  const { found, keeper } = known;
+  const [lastWritten, oldest] = [known.lastWritten ?? 0, known.oldest ?? 0];
   if (mark === null) return { kind: 'current' };
   const { generation } = mark;
   if (generation === undefined) {
-    const isAccepted = found !== null && found.runId >= (lastWritten ?? 0);
+    const isAccepted = found !== null && found.runId >= lastWritten;
     if (mark.keeper === keeper || isAccepted) return { kind: 'current' };
     return { kind: 'other-keeper', by: mark.connection };
   }
   if (found !== null) {
     if (found.connection !== connection) return { kind: 'other-target', by: found.connection };
-    const isEarlier = lastWritten !== null && found.runId < lastWritten;
-    return isEarlier ? { kind: 'earlier', runId: found.runId } : { kind: 'current' };
+    return found.runId < lastWritten ? { kind: 'earlier', runId: found.runId } : { kind: 'current' };
   }
   if (mark.keeper !== keeper) return { kind: 'other-keeper', by: mark.connection };
   // From a run that is no longer stored.
-  if (oldest !== null && generation < oldest) return { kind: 'earlier', runId: generation };
+  if (generation < oldest) return { kind: 'earlier', runId: generation };
   return { kind: 'older-state', by: mark.connection };
 }

@@ -6,7 +6,7 @@ import type { Steps } from './match-lost-creates.ts';
 import type { PlannedAction } from './action.ts';
 
 /** What a record is recognised by: the fields of `matchBy` in order; the first is its name. Null: empty. */
-export type MatchForms = readonly (NormalForm | null)[];
+export type MatchForms = readonly [name: NormalForm, ...others: (NormalForm | null)[]];
 
 /** How one field of two records compares: the same normal form, another spelling of it, one typo, or empty on one side or both. */
 type FieldLikeness = 'same' | 'alike' | 'typo' | 'differs' | 'one-empty' | 'empty';
@@ -23,8 +23,10 @@ export interface Likeness {
 
 /** Null: the name is empty, so the record is compared with none. */
 export function matchForms(cells: Cells, matchBy: readonly string[]): MatchForms | null {
-  const forms = matchBy.map((field) => formOf(cells[field] ?? null, field === 'companyName'));
-  return (forms[0] ?? null) === null ? null : forms;
+  const [name = null, ...others] = matchBy.map((field) =>
+    formOf(cells[field] ?? null, field === 'companyName'),
+  );
+  return name === null ? null : [name, ...others];
 }
 
 function formOf(cell: Cell, isCompany: boolean): NormalForm | null {
@@ -46,19 +48,19 @@ const otherForm = 0.06;
 
 /** How alike two records are: in no field another, and in one a typo where the rest says the same. Symmetric. */
 export function likeness(a: MatchForms, b: MatchForms): Likeness {
+  const [ourName, theirName, others] = [a[0], b[0], [...a.slice(1), ...b.slice(1)]];
   const fields = a.map((one, nth): FieldLikeness => {
     const other = b[nth] ?? null;
     if (one === null || other === null) return one === other ? 'empty' : 'one-empty';
     if (one.key === other.key) return 'same';
     const [ours, theirs] =
       nth === 0
-        ? [namings(a, b).flatMap(sounds), namings(b, a).flatMap(sounds)]
+        ? [namings(ourName, others).flatMap(sounds), namings(theirName, others).flatMap(sounds)]
         : [sounds(one.words), sounds(other.words)];
     if (ours.some((text) => theirs.includes(text)) || (nth > 0 && isPart(one, other))) return 'alike';
     return ours.some((text) => theirs.some((typed) => isTypo(text, typed))) ? 'typo' : 'differs';
   });
-  const [legal = '', otherLegal = ''] = [a[0]?.legal, b[0]?.legal];
-  const legalDiffers = legal !== '' && otherLegal !== '' && legal !== otherLegal;
+  const legalDiffers = ourName.legal !== '' && theirName.legal !== '' && ourName.legal !== theirName.legal;
   const rest = fields.filter((field) => field !== 'typo');
   const isTypoAlone =
     fields.length - rest.length === 1 &&
@@ -87,35 +89,31 @@ function sounds(words: readonly string[]): readonly string[] {
   return [words.join(''), [...new Set(words.map(soundOf))].toSorted().join('')].map(soundOf);
 }
 
-/** The words of a name, and those without what its other fields say, such as the city at its end. */
+/** The words of a name, and those without what other fields say, such as the city at its end. */
 function namings(
-  [name = null, ...others]: MatchForms,
-  [, ...theirs]: MatchForms = [],
+  { words }: NormalForm,
+  others: readonly (NormalForm | null)[],
 ): readonly (readonly string[])[] {
-  if (name === null) return [];
-  const said = new Set([...others, ...theirs].flatMap((form) => form?.words ?? []));
-  const own = name.words.filter((word) => !said.has(word));
-  return own.length === 0 || own.length === name.words.length ? [name.words] : [name.words, own];
+  const said = new Set(others.flatMap((form) => form?.words ?? []));
+  const own = words.filter((word) => !said.has(word));
+  return own.length === 0 || own.length === words.length ? [words] : [words, own];
 }
 
 /** "Frankfurt" and "Frankfurt am Main". */
 function isPart(a: NormalForm, b: NormalForm): boolean {
-  const [few, many] = a.words.length < b.words.length ? [a, b] : [b, a];
-  return few.words.every((word, nth) => many.words[nth] === word);
+  return `${a.key} `.startsWith(`${b.key} `) || `${b.key} `.startsWith(`${a.key} `);
 }
 
 /** Fewer letters make another word of one that has a typo. */
 const leastTyped = 5;
 
-/** Whether two texts differ by one letter, or by two that changed places; never in a number. */
+/** Whether texts that are not the same differ by one letter, or by two that changed places; never in a number. */
 function isTypo(a: string, b: string): boolean {
-  if (Math.min(a.length, b.length) < leastTyped || Math.abs(a.length - b.length) > 1) return false;
-  if (digitsOf(a) !== digitsOf(b)) return false;
-  const edits = distance(a, b);
-  if (edits !== 2 || a.length !== b.length) return edits === 1;
+  if (Math.min(a.length, b.length) < leastTyped || digitsOf(a) !== digitsOf(b)) return false;
+  if (distance(a, b) === 1) return true;
   let at = 0;
-  while (a[at] === b[at]) at += 1;
-  return a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2);
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b;
 }
 
 const digitsOf = (text: string): string => text.replaceAll(/\P{N}+/gu, ' ').trim();
@@ -127,17 +125,17 @@ export interface BlockKey {
 }
 
 /** The keys of a record: its name in each spelling, also with words of its other fields, and halves of it beside another field. */
-export function blockKeys(forms: MatchForms): readonly BlockKey[] {
-  const others = forms.slice(1).filter((form) => form !== null);
-  const names = namings(forms);
+export function blockKeys([name, ...rest]: MatchForms): readonly BlockKey[] {
+  const others = rest.filter((form) => form !== null);
+  const names = namings(name, others);
   const beside = others.flatMap(({ words }) => [words, words.slice(0, 1)]);
   const whole = names
     .flatMap((words) => [words, ...beside.map((more) => [...words, ...more])])
     .flatMap(sounds);
-  const firsts = others.map(({ words }) => soundOf(words[0] ?? ''));
+  const firsts = others.flatMap(({ words }) => words.slice(0, 1).map(soundOf));
   const halves = names
     .flatMap(sounds)
-    .flatMap((name) => halvesOf(name).flatMap((half) => firsts.map((first) => `${half} ${first}`)));
+    .flatMap((text) => halvesOf(text).flatMap((half) => firsts.map((first) => `${half} ${first}`)));
   return [
     ...[...new Set(whole)].map((key) => ({ key, isWhole: true })),
     ...[...new Set(halves)].map((key) => ({ key, isWhole: false })),

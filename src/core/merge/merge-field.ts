@@ -95,11 +95,10 @@ function orPutBack(
   decision: FieldDecision,
   direction: Direction,
 ): FieldDecision {
-  const side = memo?.putBack ?? null;
-  if (side === null || (memo?.resolution ?? null) !== null || isUnreadable(lead) || isUnreadable(row))
-    return decision;
+  const { putBack: side = null, resolution = null, forward = false } = memo ?? {};
+  if (side === null || resolution !== null || isUnreadable(lead) || isUnreadable(row)) return decision;
   if (decision.kind === 'same' || decision.kind === 'agree') return decision;
-  if (memo?.forward === true && direction === 'two-way') {
+  if (forward && direction === 'two-way') {
     return side === 'row'
       ? { kind: 'to-row', value: lead, rule: 'older-copy' }
       : { kind: 'to-lead', value: row, rule: 'older-copy' };
@@ -169,8 +168,8 @@ function firstSight(
   if (isEmpty(row) && rowMayBeWritten) return toRow('fills-empty');
   if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
   // Values of a one-way field must not be emptied either.
-  if (isEmpty(row) || isEmpty(lead)) return hold('conflict.first-sight');
   const held = hold('conflict.first-sight');
+  if (isEmpty(row) || isEmpty(lead)) return held;
   switch (policy.onFirstSync) {
     case 'leads-win':
       return rowMayBeWritten ? toRow('leads-win') : held;

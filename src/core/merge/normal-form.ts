@@ -32,21 +32,22 @@ const address = /^(?:https?:\/\/)?(?:www\.)?([\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+
  */
 export function normalForm(text: string, isCompany: boolean): NormalForm {
   const lower = text.normalize('NFKC').toLowerCase().trim();
-  const [, host] = isCompany ? [] : (address.exec(lower) ?? []);
+  const host = isCompany ? undefined : address.exec(lower)?.[1];
   if (host !== undefined) return { key: host, words: [host], legal: '' };
   const plain = lower
     .normalize('NFD')
     // In other scripts a mark makes a different letter.
     .replaceAll(/([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu, '$1')
     .normalize('NFC')
-    .replaceAll(/[ßæœøđðþłıħ]/g, (letter) => letters[letter] ?? letter)
-    .replaceAll(/['’‘`´]/g, '')
+    .replaceAll(/[^\0-\x7f]/g, (letter) => letters[letter] ?? letter)
+    // NFKC makes a space and a mark of ´, which many type for an apostrophe.
+    .replaceAll(/['’‘`]| \u0301/g, '')
     // "S.A." is one word.
     .replaceAll(/(?<![\p{L}\p{N}])(\p{L})\.(?=\p{L}(?![\p{L}\p{N}]))/gu, '$1');
   const spaced = isCompany
     ? plain.replaceAll(unspaced, (form) => ` ${form.replaceAll(/[()]/g, '')} `)
     : plain;
-  const all = spaced.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
+  const all = spaced.split(/[^\p{L}\p{N}\p{M}]/u).filter((word) => word !== '');
   const meant = all.filter((word) => !ands.has(word));
   const kept = meant.length === 0 ? all : meant;
   const { words, legal } = isCompany ? withoutLegalForms(kept) : { words: kept, legal: [] };

@@ -38,8 +38,10 @@ export function sentContent(cells: Cells, { fields }: Policy): Values {
 
 /** A text that two creates share exactly when they send the same, whatever else their rows show. */
 export function sentKey(content: Values): string {
-  const fields = Object.entries(content).map(([field, value]) => [field, canonicalJson(value)]);
-  return shortHash(JSON.stringify(fields.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1))));
+  const fields = Object.entries(content).map(([field, value]) =>
+    JSON.stringify([field, canonicalJson(value)]),
+  );
+  return shortHash(fields.toSorted().join(','));
 }
 
 /** Where the id of a reply to a create was met. */

@@ -4,7 +4,7 @@ import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/wording.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../lib/errors.ts';
-import { type Answer, deleteQuestions } from '../../core/merge/holds.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../../core/merge/holds.ts';
 import { type Cells, sameCell } from '../../core/lead/value.ts';
 import { answerOf, answersTo, choiceWords, whatIsMade } from '../../review/decide-held.ts';
 import type { HeldItem, MatchState } from '../../store/held.ts';
@@ -193,7 +193,7 @@ function recordLabel({ code, company, leadId }: HeldRecord, use: Answer): Html |
 }
 
 function decisionWords(item: HeldRecord, resolution: NonNullable<HeldRecord['resolution']>): string {
-  if (resolution === 'restore' || resolution === 'deleted') return choiceWords[resolution];
+  if (isDeleteAnswer(resolution)) return choiceWords[resolution];
   return item.field === '' ? whatIsMade(answerOf(item), item.code).result : `${whoseWords[resolution]} value`;
 }
 
