@@ -4,16 +4,25 @@ import { type Cells, folded, plainCell, plainCells, sameCell, showCell } from '.
 import { answerOf, answersTo, decide, unknownItem, whatIsMade } from '../review/decide-held.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import { type HeldItem, listHeld, type Match, type MatchState } from '../store/held.ts';
-import { describeAuthor, nameRecord, otherValue, rowName, short, userName } from './names.ts';
-import { exitCodes, print, printJson } from './output.ts';
+import {
+  describeAuthor,
+  nameRecord,
+  otherValue,
+  rowName,
+  short,
+  userName,
+  exitCodes,
+  print,
+  printJson,
+} from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import type pg from 'pg';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead-id.ts';
-import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/answers.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/holds.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatOf } from '../config/file-formats.ts';
 import { countKnown } from '../core/lead/propose-mapping.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { createLeadsClient } from '../leads-api/leads-client.ts';
+import { LeadsClient } from '../leads-api/leads-client.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { FirstRows } from '../targets/file/file-format.ts';
 import { withFirstRows, writeHeading } from '../targets/file/workbook-target.ts';
 import { cellName } from '../targets/shared/cell-name.ts';
 import { lastHeading } from '../targets/shared/columns.ts';
-import type { Draft } from './answers.ts';
+import type { Draft } from './setup-files.ts';
 
 /** A table as somebody sees it who does not know its headings. */
 export interface FoundTable {
@@ -36,7 +36,7 @@ const throttle = {
 
 /** Reads the first page; waits up to three times, 20 s each, when asked to. Throws LeadsApiError as `LeadsPort` says. */
 export async function lookAtService({ connection: { leads } }: Draft, signal: AbortSignal) {
-  await using client = createLeadsClient({ ...leads, query: {}, throttle });
+  await using client = new LeadsClient({ ...leads, query: {}, throttle });
   for (let waits = 3; ; waits--)
     try {
       const page = await client.list({ cursor: null, limit: null }, signal);

@@ -5,11 +5,12 @@ import type { LiveScan } from '../core/merge/live-scan.ts';
 import {
   type DeleteAnswer,
   deleteQuestions,
+  HeldConflicts,
+  type HeldRecords,
   isDeleteQuestion,
   kindsOfAnswer,
-} from '../core/merge/answers.ts';
-import type { HeldRecords } from '../core/merge/difference.ts';
-import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
+  type NewConflict,
+} from '../core/merge/holds.ts';
 import { openActions, recordOutcomes } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';

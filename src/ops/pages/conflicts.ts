@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../lib/errors.ts';
-import { type Answer, deleteQuestions, isDeleteAnswer } from '../../core/merge/answers.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../../core/merge/holds.ts';
 import { type Cells, sameCell } from '../../core/lead/value.ts';
 import { answerOf, answersTo, choiceWords, whatIsMade } from '../../review/decide-held.ts';
 import type { HeldItem, MatchState } from '../../store/held.ts';
@@ -32,10 +32,7 @@ interface ConflictsPage {
 
 /** A short hash of what a person decides on: a decision on anything else does not count. */
 export function seenItem(item: HeldItem): string {
-  return createHash('sha256')
-    .update(JSON.stringify(seenOf(item)))
-    .digest('base64url')
-    .slice(0, 16);
+  return hash('sha256', JSON.stringify(seenOf(item)), 'base64url').slice(0, 16);
 }
 
 function seenOf(item: HeldItem): readonly unknown[] {

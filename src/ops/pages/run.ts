@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import { plainCell } from '../../core/lead/value.ts';
 import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
-import { describeProgress } from '../describe-progress.ts';
+import { describeProgress } from '../run-words.ts';
 import { cards, factList, type Html, type Page, pageLinks, table } from './layout.ts';
 import {
   asOf,

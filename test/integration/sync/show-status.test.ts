@@ -1,4 +1,4 @@
-import type { CheckLine } from '../../../src/cli/check-line.ts';
+import type { CheckLine } from '../../../src/cli/check-target.ts';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { history } from '../../../src/store/history.ts';
