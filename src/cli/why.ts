@@ -6,9 +6,8 @@ import { type Conflict, type Decision, listConflicts, listDecisions } from '../s
 import { type Deletion, deletionsOf, type FieldWrite, joinsOf, writesOf } from '../store/history.ts';
 import { openEdits, type RequestedEdit } from '../store/requested-edits.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/pairs.ts';
-import { findLead, type FoundLead } from './find-lead.ts';
-import { describeAuthor, nameRecord, otherValue, short, toSecond } from './names.ts';
-import { print, printEachJson } from './output.ts';
+import { type FoundLead, findLead } from './find-lead.ts';
+import { describeAuthor, nameRecord, otherValue, short, toSecond, print, printEachJson } from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import { counted } from '../core/lead/wording.ts';
 import { shownDates } from '../core/lead/shown-date.ts';
