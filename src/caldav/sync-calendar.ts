@@ -2,29 +2,29 @@ import { followUpField } from '../core/lead/mapping.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
 import {
+  type CalendarAnswer,
   calendarState,
   entriesOf,
   forgetEntries,
-  saveEntries,
-  useCalendar,
-  type CalendarAnswer,
   knownNames,
   noteRead,
   renameEntry,
+  saveEntries,
   saveSeen,
   type Seen,
+  useCalendar,
 } from '../store/calendar-entries.ts';
 import {
   type CalendarContext,
   type Decided,
   decideRow,
+  entriesAtOnce,
   knownOf,
   withKnown,
-  entriesAtOnce,
   zoneOf,
 } from './entry-facts.ts';
 import { isSame, noted } from './decide-entry.ts';
-import { wholeSecond, readEntry } from './entry-text.ts';
+import { readEntry, wholeSecond } from './entry-text.ts';
 import { writeEntries } from './write-entries.ts';
 import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';

@@ -3,11 +3,11 @@ import { connectionNamePattern } from '../config/schema.ts';
 import { variablesOfProcess } from '../config/load.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import {
-  draftOf,
   assertLoads,
+  draftOf,
   filesToWrite,
-  setupFiles,
   type SetupFiles,
+  setupFiles,
   writeSetup,
 } from '../setup/setup-files.ts';
 import { writeIdHeading } from '../setup/look.ts';

@@ -6,11 +6,11 @@ import { isChannel } from '../config/chat-webhook.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
 import {
-  type MailNotes,
   changesOf,
   composeFor,
   composeMessage,
   type FollowUpMail,
+  type MailNotes,
 } from '../reminders/compose/compose-reminder.ts';
 import { followUpField } from '../core/lead/mapping.ts';
 import { localTime } from '../reminders/plan/local-time.ts';

@@ -1,5 +1,5 @@
 import type { Fault, Route } from './faults.ts';
-import type { LeadTable, SandboxClock, SandboxLead, LeadOrder, LeadFields } from './lead-table.ts';
+import type { LeadFields, LeadOrder, LeadTable, SandboxClock, SandboxLead } from './lead-table.ts';
 import type { SandboxBehaviour } from './options.ts';
 import type { Random } from './random.ts';
 import { emptyReply, errorReply, jsonReply, type Reply, showLead } from './reply.ts';

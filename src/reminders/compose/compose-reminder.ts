@@ -11,9 +11,9 @@ import {
   leadView,
   type Reader,
   type RowPlace,
+  rowPlace,
   rowView,
   shownCell,
-  rowPlace,
 } from './lead-view.ts';
 import { oneLine } from './shown-text.ts';
 import type { LanguageTemplates, MailKind, PhraseName, Templates } from './templates.ts';
