@@ -127,9 +127,10 @@ export async function makePlan(
     await wantedRows(db, run.connection),
     new Set(released.map((cells) => hashContent(cells, fields))),
   );
-  const first = (await isFirstSync(db, run)) ? new FirstLeadsTally(policy.fields) : null;
-  if (first !== null && sync.match === 'off')
-    for (const leadId of scan.leads()) first.seeLead(scan.lead(leadId) ?? {});
+  const leads = function* () {
+    if (sync.match === 'off') for (const leadId of scan.leads()) yield scan.lead(leadId) ?? {};
+  };
+  const first = (await isFirstSync(db, run)) ? new FirstLeadsTally(policy.fields, leads) : null;
   const findings = {
     policy,
     creates,

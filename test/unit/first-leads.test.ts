@@ -10,8 +10,7 @@ function look(
   mapped = fields,
   leads: readonly Cells[] = [],
 ) {
-  const tally = new FirstLeadsTally(mapped);
-  for (const cells of leads) tally.seeLead(cells);
+  const tally = new FirstLeadsTally(mapped, () => leads);
   for (const [nth, one] of list.entries()) {
     const [companyName, city] = typeof one === 'string' ? [one, 'Bonn'] : one;
     tally.see(nth + 2, { companyName, city });

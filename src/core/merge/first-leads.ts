@@ -38,30 +38,22 @@ const mostNames = 100_000;
 export class FirstLeadsTally {
   readonly #hasCity: boolean;
   readonly #names = new Names();
-  /** Names by company and city, and by company alone. */
-  readonly #leads = new Map<string, string>();
+  readonly #leads: () => Iterable<Cells>;
+  #known: ReadonlyMap<string, string> | null = null;
   #count = 0;
   #first: readonly NewRow[] = [];
   #last: readonly NewRow[] = [];
   #odd: FirstLeads['odd'] = {};
 
-  constructor(fields: readonly Pick<FieldMapping, 'field'>[]) {
+  /** `leads`: those that are there, where nothing else compares rows with them; gone through once, at the first new row. */
+  constructor(fields: readonly Pick<FieldMapping, 'field'>[], leads: () => Iterable<Cells> = () => []) {
     this.#hasCity = fields.some(({ field }) => field === 'city');
-  }
-
-  /** A lead that is there, where nothing else compares rows with leads. */
-  seeLead(cells: Cells): void {
-    const [name, company, city] = companyOf(cells);
-    if (company === '' || this.#leads.size >= 2 * mostNames) return;
-    this.#leads.set(company, name).set(`${company}|${city}`, name);
+    this.#leads = leads;
   }
 
   see(row: number, cells: Cells): void {
-    const [, company, city] = companyOf(cells);
-    const lead =
-      city === ''
-        ? this.#leads.get(company)
-        : (this.#leads.get(`${company}|${city}`) ?? this.#leads.get(`${company}|`));
+    this.#known ??= namesByCompany(this.#leads());
+    const lead = knownAs(cells, this.#known);
     const one = { row, name: plainCell(cells['companyName'] ?? null) ?? '' };
     this.#count += 1;
     if (this.#first.length < shown) this.#first = [...this.#first, one];
@@ -87,6 +79,23 @@ export class FirstLeadsTally {
       [what]: { count: count + 1, rows: rows.length < shown ? [...rows, row] : rows },
     };
   }
+}
+
+/** The names of leads by company and city, and by company alone. */
+function namesByCompany(leads: Iterable<Cells>): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const cells of leads) {
+    const [name, company, city] = companyOf(cells);
+    if (company !== '' && names.size < 2 * mostNames)
+      names.set(company, name).set(`${company}|${city}`, name);
+  }
+  return names;
+}
+
+function knownAs(cells: Cells, names: ReadonlyMap<string, string>): string | undefined {
+  if (names.size === 0) return undefined;
+  const [, company, city] = companyOf(cells);
+  return city === '' ? names.get(company) : (names.get(`${company}|${city}`) ?? names.get(`${company}|`));
 }
 
 /** The name of a record, and what its company and its city are compared by, the legal form aside. */
