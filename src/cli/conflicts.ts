@@ -6,14 +6,14 @@ import type { Conflict } from '../store/conflicts.ts';
 import { type HeldItem, listHeld, type Match, type MatchState } from '../store/held.ts';
 import {
   describeAuthor,
+  exitCodes,
   nameRecord,
   otherValue,
+  print,
+  printJson,
   rowName,
   short,
   userName,
-  exitCodes,
-  print,
-  printJson,
 } from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import type pg from 'pg';
@@ -22,7 +22,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead-id.ts';
-import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/holds.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/held-conflicts.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {

@@ -1,5 +1,5 @@
 import { keyCodes } from '../alerts/problems-of.ts';
-import { ConfigError } from '../config/mistakes.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { targetOf } from '../config/environment.ts';
 import { defaultIdColumn, fieldMappings } from '../config/config.ts';
 import { counted, didYouMean } from '../core/lead/wording.ts';

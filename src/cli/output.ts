@@ -1,6 +1,6 @@
 import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
-import { ConfigError } from '../config/mistakes.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { codeOf, faultText, LeadsyncError, type Problem } from '../lib/errors.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '../lib/errors.ts';
 import { isSharingLink, isWebAddress } from './addresses.ts';
-import { type Mistake, noLongerSetting, type Source, unreadable } from './mistakes.ts';
+import type { Mistake } from './config-error.ts';
+import { noLongerSetting, type Source, unreadable } from './mistakes.ts';
 import { nearestName } from '../core/lead/wording.ts';
 import {
   fileSettings,

@@ -4,15 +4,8 @@ import type { z } from 'zod';
 import { LeadsyncError } from '../lib/errors.ts';
 import { buildAlerts, buildConnection, clearTextOf, type Config } from './config.ts';
 import { checkTogether } from './check-together.ts';
-import {
-  ConfigError,
-  type Mistake,
-  mistakeAt,
-  type Report,
-  schemaMistakes,
-  type Source,
-  unreadable,
-} from './mistakes.ts';
+import { ConfigError, type Mistake } from './config-error.ts';
+import { mistakeAt, type Report, schemaMistakes, type Source, unreadable } from './mistakes.ts';
 import { valueAt } from '../lib/foreign-text.ts';
 import { connectionSource, Environment, processSource, readFault, withEnvFile } from './environment.ts';
 import { processSchema, type ProcessSettings } from './process-schema.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { didYouMean } from '../core/lead/wording.ts';
 import { homeOf, keysBelow, type Path, settingAround, settingAt, soundsSecret } from './settings.ts';
-import { LeadsyncError } from '../lib/errors.ts';
+import type { Mistake } from './config-error.ts';
 import { valueAt } from '../lib/foreign-text.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -130,37 +130,6 @@ function isSecretPlace(path: Path): boolean {
 /** Addresses carry credentials before an `@`, and the Leads service's might in a query. */
 function hasCredentials(text: string, path: Path): boolean {
   return /:\/\/.*@/s.test(text) || (path.at(-1) === 'baseUrl' && /[@?#]/.test(text));
-}
-
-/** One wrong setting. Nothing in it is a secret: such values are shown as `[secret]`. */
-export interface Mistake {
-  /** The environment variable's name, or the file as it should be shown. */
-  readonly where: string;
-  /** 1-based line of the file. */
-  readonly line?: number;
-  /** The setting's place in the file, such as `connections.berlin.sync.schedule`; empty for a variable or the whole file. */
-  readonly path: string;
-  readonly found?: string;
-  readonly message: string;
-}
-
-/** `message` is the list for people. */
-export class ConfigError extends LeadsyncError {
-  readonly mistakes: readonly Mistake[];
-
-  constructor(mistakes: readonly Mistake[]) {
-    const count = mistakes.length === 1 ? 'a mistake' : `${mistakes.length} mistakes`;
-    super('config.invalid', `The configuration has ${count}:\n${mistakes.map(describeMistake).join('\n')}`, {
-      help: 'Nothing was started, read or written. leadsync.example.yaml and docs/settings.md explain each setting.',
-    });
-    this.name = 'ConfigError';
-    this.mistakes = mistakes;
-  }
-}
-
-function describeMistake({ where, line, path, found, message }: Mistake): string {
-  const place = `${where}${line === undefined ? '' : `:${line}`}${path === '' ? '' : ` ${path}`}`;
-  return `  ${place}: ${message}${found === undefined ? '' : ` (found ${found})`}`;
 }
 
 /** Settings that leadsync had once, by their place or variable: what makes each needless, or what does the same. */

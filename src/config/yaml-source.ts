@@ -10,7 +10,8 @@ import {
   parseDocument,
   type Scalar,
 } from 'yaml';
-import { type Mistake, type Source, unreadable } from './mistakes.ts';
+import type { Mistake } from './config-error.ts';
+import { type Source, unreadable } from './mistakes.ts';
 import type { Environment } from './environment.ts';
 import { type Path, showPath } from './settings.ts';
 

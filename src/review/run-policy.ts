@@ -9,8 +9,9 @@ import { currentPlace, type KnownPlace, placeById, placeNames } from '../store/p
 import { getRun, type Run } from '../store/runs.ts';
 import { hashContent } from '../core/lead/content-hash.ts';
 import type { Cells } from '../core/lead/value.ts';
-import { undoneMessages, type NewConflict } from '../core/merge/holds.ts';
-import { putsBack, planUndo } from '../core/merge/undo.ts';
+import { undoneMessages } from '../core/merge/hold-message.ts';
+import type { NewConflict } from '../core/merge/held-conflicts.ts';
+import { planUndo, putsBack } from '../core/merge/undo.ts';
 import { recordConflicts } from '../store/conflicts.ts';
 import { shownRunChanges } from '../store/history.ts';
 import { sightedLeads } from '../store/run-sights.ts';

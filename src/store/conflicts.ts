@@ -10,7 +10,7 @@ import {
   isDeleteQuestion,
   kindsOfAnswer,
   type NewConflict,
-} from '../core/merge/holds.ts';
+} from '../core/merge/held-conflicts.ts';
 import { openActions, recordOutcomes } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';

@@ -10,7 +10,7 @@ import { saveRefused } from '../store/refused-creates.ts';
 import { type Run, type RunPatch, updateRun } from '../store/runs.ts';
 import { isFiltered, serviceOf, type StepContext } from './context.ts';
 import { choiceWords } from '../review/decide-held.ts';
-import { deleteQuestions } from '../core/merge/holds.ts';
+import { deleteQuestions } from '../core/merge/held-conflicts.ts';
 import type { Problem } from '../lib/errors.ts';
 import { type Plan, scanWeight } from './make-plan.ts';
 import { acceptCopy } from './table-mark.ts';

@@ -26,7 +26,7 @@ import {
   writtenCells,
 } from '../store/actions.ts';
 import { copyPairs, moveBaselines, type NewPair } from '../store/baselines.ts';
-import type { NewConflict } from '../core/merge/holds.ts';
+import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { forgetWrites, type HistoryEntry, recordHistory, valuesWritten } from '../store/history.ts';
 import { changeIntents, storeUnmappedHashes } from '../store/intents.ts';

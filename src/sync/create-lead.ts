@@ -11,7 +11,8 @@ import {
   type Values,
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
-import { holdMessage, type NewConflict } from '../core/merge/holds.ts';
+import { holdMessage } from '../core/merge/hold-message.ts';
+import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { unreadCode } from '../core/merge/merge-field.ts';
 import {
   existingLead,

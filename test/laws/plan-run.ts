@@ -6,9 +6,8 @@ import { type AbsenceProof, type LooseRow, LooseRows, type Sight } from '../../s
 import { foundRows, goneLead, looseStray, orphanRow, renamedLead } from '../../src/core/merge/lost-rows.ts';
 import type { FieldMemo } from '../../src/core/merge/merge-field.ts';
 import { OlderCopies } from '../../src/core/merge/older-copy.ts';
-import { sameRecord } from '../../src/core/merge/plan.ts';
+import { type Policy, sameRecord } from '../../src/core/merge/policy.ts';
 import { Planner } from '../../src/core/merge/planner.ts';
-import type { Policy } from '../../src/core/merge/policy.ts';
 import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
 import { settleCreates, type SettledCreates } from '../../src/core/merge/settle-creates.ts';
 import { type UndoneRecord, UndoneRecords } from '../../src/core/merge/undo.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deleteQuestions } from '../../src/core/merge/holds.ts';
+import { deleteQuestions } from '../../src/core/merge/held-conflicts.ts';
 import { type Cell, isUnreadable, sameCell } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { type PairState, planLink, planPair } from '../../src/core/merge/plan.ts';

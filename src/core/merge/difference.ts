@@ -1,10 +1,9 @@
 import { type Cell, type Cells, isUnreadable, sameCell, type Values } from '../lead/value.ts';
-import { type DeleteAnswer, deleteQuestions, type HeldRecords, isDeleteAnswer } from './holds.ts';
+import { type DeleteAnswer, deleteQuestions, type HeldRecords, isDeleteAnswer } from './held-conflicts.ts';
 import type { FieldMemo } from './merge-field.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
 import { isUuid } from '../lead/lead-id.ts';
-import { sameRecord } from './plan.ts';
-import type { Policy } from './policy.ts';
+import { type Policy, sameRecord } from './policy.ts';
 
 /** Whether a record that a side did not show may be gone. */
 export interface AbsenceProof {

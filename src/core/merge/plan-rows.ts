@@ -6,7 +6,7 @@ import { headingOf } from '../lead/mapping.ts';
 import { type Actions, type Change, type PlannedAction, plannedAction } from './action.ts';
 import { missedFields, type Policy } from './policy.ts';
 import { isImplausible } from '../lead/follow-up.ts';
-import { holdMessage, unreadableAdvice } from './holds.ts';
+import { holdMessage, unreadableAdvice } from './hold-message.ts';
 import { unreadCode } from './merge-field.ts';
 import { type Refused, refusedMessage, sentContent } from './refused-create.ts';
 

@@ -7,8 +7,8 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import type { FieldMapping } from '../lead/mapping.ts';
-import { type DeleteAnswer, deleteQuestions, holdMessage, undoneMessages } from './holds.ts';
+import { type DeleteAnswer, deleteQuestions } from './held-conflicts.ts';
+import { holdMessage, undoneMessages } from './hold-message.ts';
 import type { MergedPlace } from '../lead/table-rows.ts';
 import {
   type ActionKind,
@@ -22,7 +22,7 @@ import {
 } from './action.ts';
 import { type FieldMemo, mergeField, unreadCode } from './merge-field.ts';
 import { idAdvice, planMissing, planTooLarge } from './plan-rows.ts';
-import { absencesThatProve, missedFields, type Policy } from './policy.ts';
+import { absencesThatProve, missedFields, type Policy, sameRecord } from './policy.ts';
 import { hashContent } from '../lead/content-hash.ts';
 
 /** The facts about one lead id for a plan. */
@@ -297,13 +297,6 @@ function action(
   rest: Pick<PlannedAction, 'reason'> & Partial<PlannedAction>,
 ): PlannedAction {
   return plannedAction(kind, { leadId, row: row?.row ?? null, ...rest });
-}
-
-/** Whether a record shows the baseline in all its fields. */
-export function sameRecord(cells: Cells, base: Values, policy: Pick<Policy, 'fields' | 'unseen'>): boolean {
-  const isSame = ({ field }: FieldMapping): boolean =>
-    !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null);
-  return policy.fields.every(isSame) && policy.unseen.every((one) => !(one.field in base) || isSame(one));
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Direction, FieldMapping } from '../lead/mapping.ts';
+import { type Cells, sameCell, type Values } from '../lead/value.ts';
 
 /** Whose value wins where both sides differ; each is also the rule of what is then written. */
 export const winners = ['leads-win', 'target-wins'] as const;
@@ -27,3 +28,10 @@ export function missedFields({ unseen }: Pick<Policy, 'unseen'>): readonly Field
 
 /** Complete scans in different runs that must miss an id before it counts as gone (docs/guarantees.md, 4). */
 export const absencesThatProve = 2;
+
+/** Whether a record shows the baseline in all its fields. */
+export function sameRecord(cells: Cells, base: Values, policy: Pick<Policy, 'fields' | 'unseen'>): boolean {
+  const isSame = ({ field }: FieldMapping): boolean =>
+    !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null);
+  return policy.fields.every(isSame) && policy.unseen.every((one) => !(one.field in base) || isSame(one));
+}

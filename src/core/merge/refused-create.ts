@@ -10,7 +10,7 @@ import {
 } from '../lead/value.ts';
 import { headingOf, type Headings } from '../lead/mapping.ts';
 import type { Changes } from './action.ts';
-import { undoneMessages } from './holds.ts';
+import { undoneMessages } from './hold-message.ts';
 import type { Policy } from './policy.ts';
 
 /** Why exactly this content does not become a lead; `why`: without a full stop. */
