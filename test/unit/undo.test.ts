@@ -33,6 +33,18 @@ describe('what a run wrote over', () => {
       ['update-lead (undone); stage: wo > new'],
     ],
     [
+      'in the lead alone, whose row has not followed so far',
+      [wrote('lead', 'stage', 'new', 'won', { rule: 'requested' })],
+      { lead: { ...acme, stage: 'won' }, row: row(acme) },
+      ['update-lead (undone); stage: won > new'],
+    ],
+    [
+      'in the lead of what the row had, which shows something earlier',
+      [wrote('lead', 'stage', 'new', 'won')],
+      { lead: { ...acme, stage: 'won' }, row: row(acme) },
+      ['report (undo.edited-since)'],
+    ],
+    [
       'in the lead, and the row was edited since',
       [wrote('lead', 'stage', 'new', 'won')],
       { lead: { ...acme, stage: 'won' }, row: row({ ...acme, stage: 'lost' }) },

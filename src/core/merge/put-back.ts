@@ -1,12 +1,10 @@
 import type { Cell, Value } from '../lead/value.ts';
 import type { Change, Changes, PlannedAction } from './action.ts';
 
-/**
- * Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other.
- */
 /** Rules of writes to the lead alone: its row gets the value by the next sync. */
 export const leadAlone: readonly string[] = ['requested', 'overwritten'];
 
+/** Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other. */
 const plainEdits: readonly string[] = ['row-edited', 'lead-edited', ...leadAlone];
 
 /** Whether an action puts back what a run did; `unmatched`: its row and its lead were two, and become two again. */
