@@ -1,5 +1,5 @@
-import { type Cell, type Cells, sameCell } from '../lead/value.ts';
-import { cellKey, filled } from './likeness.ts';
+import { canonicalJson, type Cell, type Cells, sameCell } from '../lead/value.ts';
+import { filled } from './likeness.ts';
 import type { Intent, Steps } from './match-lost-creates.ts';
 
 /** Rows an intent may have been created from. `certain`: the only one, and no other intent's. */
@@ -97,5 +97,5 @@ class Likeness<Row extends { readonly cells: Cells }> {
 }
 
 function keyOf([field, cell]: readonly [string, Cell]): string {
-  return JSON.stringify([field, cellKey(cell)]);
+  return JSON.stringify([field, canonicalJson(cell)]);
 }
