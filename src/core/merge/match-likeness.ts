@@ -110,7 +110,7 @@ function isTypo(a: string, b: string): boolean {
   if (Math.min(a.length, b.length) < leastTyped || digitsOf(a) !== digitsOf(b)) return false;
   if (distance(a, b) === 1) return true;
   let at = 0;
-  while (a[at] === b[at]) at += 1;
+  while (at < a.length && a[at] === b[at]) at += 1;
   return `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b;
 }
 

@@ -143,16 +143,23 @@ function decide(state: FieldState, direction: Direction, policy: Policy): FieldD
   if (sameCell(row, base)) return direction === 'to-leads' ? toLead('one-way') : toRow('lead-edited');
   if (direction === 'to-target') return toRow('one-way');
   if (direction === 'to-leads') return toLead('one-way');
-  const { onConflict } = policy;
-  if (onConflict === 'hold') return hold('conflict.both-edited');
-  return onConflict === 'leads-win' ? toRow(onConflict) : toLead(onConflict);
+  switch (policy.onConflict) {
+    case 'leads-win':
+      return toRow('leads-win');
+    case 'target-wins':
+      return toLead('target-wins');
+    case 'hold':
+      return hold('conflict.both-edited');
+    default:
+      return policy.onConflict satisfies never;
+  }
 }
 
 /** Two different values without a baseline: an empty side takes the other's, else the policy decides. */
 function firstSight(
   { lead, row }: FieldState,
   direction: Direction,
-  { onFirstSync }: Policy,
+  policy: Policy,
   toRow: (rule: Rule) => FieldDecision,
   toLead: (rule: Rule) => FieldDecision,
 ): FieldDecision {
@@ -161,11 +168,18 @@ function firstSight(
   if (isEmpty(row) && rowMayBeWritten) return toRow('fills-empty');
   if (isEmpty(lead) && leadMayBeWritten) return toLead('fills-empty');
   // Values of a one-way field must not be emptied either.
-  if (!isEmpty(row) && !isEmpty(lead)) {
-    if (onFirstSync === 'leads-win' && rowMayBeWritten) return toRow(onFirstSync);
-    if (onFirstSync === 'target-wins' && leadMayBeWritten) return toLead(onFirstSync);
+  const held = hold('conflict.first-sight');
+  if (isEmpty(row) || isEmpty(lead)) return held;
+  switch (policy.onFirstSync) {
+    case 'leads-win':
+      return rowMayBeWritten ? toRow('leads-win') : held;
+    case 'target-wins':
+      return leadMayBeWritten ? toLead('target-wins') : held;
+    case 'hold':
+      return held;
+    default:
+      return policy.onFirstSync satisfies never;
   }
-  return hold('conflict.first-sight');
 }
 
 /** Why a cell that cannot be read is held. */

@@ -104,10 +104,19 @@ function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy
   if (policy.onRowDeleted === 'ask' && policy.direction !== 'to-target')
     return planDeleteOfRow(state, base, lead, restored);
   if (!sameRecord(lead, base, policy)) return restored('row-deleted-but-lead-edited');
-  if (policy.onRowDeleted === 'ignore') return [];
-  if (policy.onRowDeleted !== 'delete-lead' || policy.direction === 'to-target') return restored();
-  if (state.rowAbsences >= absencesThatProve) return [deleteLead(state, lead)];
-  return notYet(state, base, 'deletes the lead');
+  switch (policy.onRowDeleted) {
+    case 'ignore':
+      return [];
+    case 'ask':
+    case 'restore':
+      return restored();
+    case 'delete-lead':
+      if (policy.direction === 'to-target') return restored();
+      if (state.rowAbsences >= absencesThatProve) return [deleteLead(state, lead)];
+      return notYet(state, base, 'deletes the lead');
+    default:
+      return policy.onRowDeleted satisfies never;
+  }
 }
 
 const deleteLead = (state: PairState, lead: Cells): PlannedAction =>

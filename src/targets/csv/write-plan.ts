@@ -71,7 +71,7 @@ function newTexts(
   width: number,
   { timeZone }: CsvStyle,
 ): readonly string[] {
-  const texts = Array.from({ length: width }, () => '');
+  const texts = Array<string>(width).fill('');
   texts[columns.id] = leadId;
   if (status !== null && columns.status !== null) texts[columns.status] = status;
   for (const [field, { index, type }] of columns.fields)

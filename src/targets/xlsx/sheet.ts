@@ -213,7 +213,7 @@ export async function firstRows(batches: AsyncGenerator<readonly SheetRow[]>): P
 
 /** Displayed texts by column. */
 export function textsOf(row: SheetRow, reader: CellReader): string[] {
-  const texts: string[] = Array.from({ length: (row.cells.at(-1)?.column ?? -1) + 1 }, () => '');
+  const texts = Array<string>((row.cells.at(-1)?.column ?? -1) + 1).fill('');
   for (const cell of row.cells) texts[cell.column] = reader.text(cell);
   return texts;
 }
