@@ -27,6 +27,12 @@ describe('what a run wrote over', () => {
       ['update-lead (undone); stage: won > new'],
     ],
     [
+      'one field of both, of which the row got another form',
+      [wrote('lead', 'stage', 'new', 'won'), wrote('row', 'stage', 'new', 'won.')],
+      { lead: both.lead, row: row({ ...acme, stage: 'won.' }) },
+      ['update-lead (undone); stage: won > new'],
+    ],
+    [
       'in the lead, where the row still has what the lead was to get',
       [wrote('lead', 'stage', 'new', 'wo', { wanted: 'won' })],
       { lead: { ...acme, stage: 'wo' }, row: both.row ?? null },
