@@ -117,6 +117,25 @@ describe('several creates whose replies were lost', () => {
     });
   });
 
+  test('each is offered its own leads, though they begin as those of another do', () => {
+    const named = (tail: number, companyName: string) => lead(tail, { companyName, stage: 'won' });
+    const asked = (id: number, companyName: string, later = 0) =>
+      intent({ id, content: { companyName, stage: 'new' }, attemptedAt: attempt + later });
+    const known = { ...named(3, 'Acme'), knownSince: attempt + minute };
+    const [one, other] = [named(1, 'Acme'), named(2, 'Acme')].map(({ id }) => id);
+    expect(
+      settled([asked(1, 'Acme'), asked(2, 'Acme', 2 * minute)], [named(1, 'Acme'), named(2, 'Acme'), known]),
+    ).toEqual({
+      1: { kind: 'ambiguous', candidates: [one, other, known.id] },
+      2: { kind: 'ambiguous', candidates: [one, other] },
+    });
+    const leads = [named(1, 'Acme Han'), named(2, 'Acme Handels AG'), named(3, 'Acme Handels KG')];
+    expect(settled([asked(1, 'Acme Handels AG'), asked(2, 'Acme Handels KG')], leads)).toEqual({
+      1: { kind: 'ambiguous', candidates: [one, other] },
+      2: { kind: 'ambiguous', candidates: [one, known.id] },
+    });
+  });
+
   test('an answered one is not offered a lead that another has got', () => {
     const beta = intent({ id: 2, content: { companyName: 'Beta' }, answered: true, scansWithoutIt: 1 });
     expect(settled([intent(), beta], [lead(1)])).toEqual({
