@@ -73,7 +73,7 @@ export function filled(cells: Cells): readonly (readonly [string, Cell])[] {
 
 /** A text that two records share exactly when these fields mean the same. */
 export function cellsKey(fields: readonly string[], cells: Cells): string {
-  return fields.map((field) => canonicalJson(cells[field] ?? null)).join(',');
+  return fields.map((field) => canonicalJson(cells[field] ?? null)).join();
 }
 
 /** Leads that show all that was sent, exactly. Linear: compares only records that share a key of the sent fields. */
@@ -99,9 +99,13 @@ export function exactMatches<S extends Sent>(sent: readonly S[], leads: readonly
 export function roughMatches<S extends Sent>(sent: readonly S[], index: AlikeLeads): Matches<S> {
   const leadsOf = new Map<S, readonly NewLead[]>();
   for (const one of sent) {
-    const isNamed = one.filled.some(([field]) => field === nameField);
-    const near = isNamed ? index.namesakes(one) : index.alike(one, one.filled[0]?.[0] ?? nameField);
-    leadsOf.set(one, thatShow(one, near, isNamed ? (one.filled.length * 2) / 3 : one.filled.length));
+    const fields = one.filled.map(([field]) => field);
+    const isNamed = fields.includes(nameField);
+    const [by = nameField] = isNamed ? [nameField] : fields;
+    leadsOf.set(
+      one,
+      thatShow(one, index.alike(one, by), isNamed ? (one.filled.length * 2) / 3 : one.filled.length),
+    );
   }
   return { leadsOf, sentOf: inverse(leadsOf) };
 }
@@ -162,7 +166,7 @@ function isAlike(whole: string, part: string): boolean {
 }
 
 function foldedCell(cell: Cell): string {
-  return isUnreadable(cell) ? '' : folded(cell);
+  return folded(isUnreadable(cell) ? null : cell);
 }
 
 function inverse<S extends Sent>(
