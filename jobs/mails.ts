@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WorkerApp } from '../src/worker/open-worker.ts';
 import type { JobHandler } from '../src/queue/work.ts';
-import { leftToOthers } from '../src/worker/left-to-others.ts';
+import { leftToOthers } from './runs.ts';
 import { sendMails } from '../src/worker/send-mails.ts';
 
 const mailSchema = z.object({ connection: z.string(), isChat: z.boolean(), at: z.number() });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { App } from '../src/app.ts';
 import type { JobHandle, JobHandler, JobResult } from '../src/queue/work.ts';
-import { leftToOthers } from '../src/worker/left-to-others.ts';
 import { type Request, type RunSummary, runSync } from '../src/worker/run-sync.ts';
 
 const syncSchema = z.object({
@@ -44,4 +43,27 @@ export function runHandlers(app: App): Record<'sync' | 'apply' | 'edit', Job> {
     edit: async (payload, job, stop) =>
       run({ ...syncSchema.parse(payload), mode: 'edit', allow: [] }, job, stop),
   };
+}
+
+/** Ms after which a job comes back for a worker that knows its connection. */
+const backMs = 5_000;
+
+/** Ms for which a connection that our settings do not name may be a newer worker's. */
+const strangeMs = 600_000;
+
+/**
+ * What becomes of a job whose connection this process does not work for (`--connection`, or other settings); null: it does.
+ * One of a connection that left the configuration is `done`.
+ */
+export function leftToOthers<Summary>(
+  { contexts, config, log }: Pick<App, 'contexts' | 'config' | 'log'>,
+  connection: string,
+  { requestedAt }: JobHandle,
+  done: Summary,
+): JobResult<Summary> | null {
+  if (contexts.has(connection)) return null;
+  const isConfigured = config.configured.some(({ name }) => name === connection);
+  if (isConfigured || Date.now() - requestedAt < strangeMs) return { againAfterMs: backMs };
+  log.info({ connection }, 'a job of a connection that left the configuration was dropped');
+  return { done };
 }

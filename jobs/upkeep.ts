@@ -1,8 +1,7 @@
 import type { App } from '../src/app.ts';
 import { runHousekeeping } from '../src/worker/housekeeping.ts';
-import { planMails } from '../src/worker/plan-mails.ts';
+import { planMails, calendarQueue } from '../src/worker/plan-mails.ts';
 import { syncCalendars } from '../src/worker/sync-calendars.ts';
-import { calendarQueue } from '../src/worker/wake-calendars.ts';
 
 /**
  * The scheduled jobs for all connections, by name; their patterns are in UTC. Each has a queue of its own: planning goes on while

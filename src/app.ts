@@ -13,7 +13,6 @@ import type { QueueBackend, Queues } from './queue/queue.ts';
 import type { Templates } from './reminders/compose/templates.ts';
 import { openStore } from './store/open-store.ts';
 import type { EmbeddedPostgresOptions } from './postgres/embedded-postgres.ts';
-import type { PostgresUrl } from './postgres/postgres-client.ts';
 import { createThrottle, serviceScope } from './store/services.ts';
 import type { OnRun, SyncContext } from './sync/context.ts';
 import type { Throttle } from './ports/leads-service.ts';
@@ -73,7 +72,11 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
   const queues = once(async () => {
     const { openQueues } = await import('./queue/queue.ts');
     const traced = telemetry.queues && { telemetry: telemetry.queues };
-    const backend = queueBackend(config, connectionString);
+    const { redisUrl } = config;
+    const backend: QueueBackend =
+      redisUrl === undefined
+        ? { kind: 'postgres', connectionString }
+        : { kind: 'redis', address: redisAddressOf(redisUrl) };
     return opened.use(await openQueues(backend, log, workers, traced));
   });
   const queue = watchQueue(queues, log);
@@ -141,11 +144,6 @@ function logFault(log: Logger): NonNullable<EmbeddedPostgresOptions['onFault']> 
     log.warn({ code, reason: message, againMs }, 'the bundled Postgres did not start; leadsync tries again');
 }
 
-function queueBackend({ redisUrl }: Config, connectionString: PostgresUrl): QueueBackend {
-  if (redisUrl === undefined) return { kind: 'postgres', connectionString };
-  return { kind: 'redis', address: redisAddressOf(redisUrl) };
-}
-
 /** Of runs, mails, planning, calendars and housekeeping: each has a queue. */
 const workers = 5;
 
@@ -196,7 +194,8 @@ async function readTemplates({ name, reminders }: ConnectionConfig, log: Logger)
   return openTemplates(reminders?.templates ?? null, (message) => log.warn({ connection: name }, message));
 }
 
-function once<T>(open: () => Promise<T>): () => Promise<T> {
+/** What `open` gives, opened at first use. */
+export function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined;
   return () => (opened ??= open());
 }

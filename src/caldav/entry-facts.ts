@@ -1,10 +1,37 @@
 import { shortHash } from '../core/lead/content-hash.ts';
 import { followUpField } from '../core/lead/mapping.ts';
-import type { EntryRow, EntryState, ShownJson } from '../store/calendar-entries.ts';
-import type { CalendarContext } from './calendar-context.ts';
+import type { EntryRow, EntryState, CalendarRef } from '../store/calendar-entries.ts';
 import { decideEntry, type Decision, type Edit, type EntryFacts, type Known } from './decide-entry.ts';
-import type { Shown } from './entry-text.ts';
-import { wholeSecond } from './entry-time.ts';
+import { wholeSecond } from './entry-text.ts';
+import type { Logger } from 'pino';
+import type pg from 'pg';
+import type { CalendarSettings, ConnectionConfig, ReminderSettings } from '../config/config.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Templates } from '../reminders/compose/templates.ts';
+import type { Lease } from '../store/leases.ts';
+import type { CalendarClient } from './calendar-client.ts';
+
+export interface CalendarContext {
+  readonly pool: pg.Pool;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly connection: ConnectionConfig;
+  readonly reminders: ReminderSettings;
+  readonly calendar: CalendarSettings;
+  readonly templates: Templates;
+  readonly client: CalendarClient;
+  /** Only its holder works on the calendars of the connection. */
+  readonly lease: Lease;
+  readonly ref: CalendarRef;
+}
+
+/** In which a date without a time is a day. */
+export function zoneOf({ reminders }: CalendarContext): string {
+  return reminders.rules.dayZone;
+}
+
+/** Entries that are read, or begun, together. */
+export const entriesAtOnce = 50;
 
 /** An appointment older than this (ms) is not put into a calendar any more; an overdue task is. */
 const pastMs = 86_400_000;
@@ -20,7 +47,7 @@ function factsOf(
         ? null
         : { due: wholeSecond(dueAt), isPast: component === 'event' && dueAt < now - pastMs, isHeld },
     known: state && knownOf(state, edit),
-    shown: state === null ? { kind: 'missing' } : shownOf(state.shown),
+    shown: state === null ? { kind: 'missing' } : (state.shown as EntryFacts['shown']),
     isStale: state !== null && state.madeOf !== madeOf,
   };
 }
@@ -31,14 +58,6 @@ export function knownOf(state: EntryState, edit: EntryRow['edit']): Known {
 
 export function withKnown(state: EntryState, { edit, ...known }: Known, editId: number | null): EntryState {
   return { ...state, ...known, editId: edit === null ? null : editId };
-}
-
-export function shownJson(shown: EntryFacts['shown']): ShownJson {
-  return { ...shown };
-}
-
-function shownOf(stored: ShownJson): EntryFacts['shown'] {
-  return stored.kind === 'missing' ? { kind: 'missing' } : (stored as Shown);
 }
 
 function editOf({ due }: EntryState, edit: EntryRow['edit']): Edit {

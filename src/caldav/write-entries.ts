@@ -1,7 +1,7 @@
 import { dayOf } from '../core/lead/day.ts';
 import type { Values } from '../core/lead/value.ts';
 import { codeOf } from '../lib/errors.ts';
-import { followUpEvent } from '../reminders/compose/compose-follow-up.ts';
+import { followUpEvent } from '../reminders/compose/compose-reminder.ts';
 import {
   type EntryRow,
   type EntryState,
@@ -11,19 +11,33 @@ import {
   saveSeen,
 } from '../store/calendar-entries.ts';
 import { basesOf } from '../store/pairs.ts';
-import { type CalendarContext, entriesAtOnce } from './calendar-context.ts';
+import {
+  type CalendarContext,
+  entriesAtOnce,
+  type Decided,
+  decideRow,
+  madeOf,
+  zoneOf,
+  withKnown,
+} from './entry-facts.ts';
 import { begun, stored } from './decide-entry.ts';
-import { type Decided, decideRow, madeOf, shownJson, withKnown } from './entry-facts.ts';
-import { cancelEntry, changeEntry, type Content, hasNotes, makeEntry, readEntry } from './entry-text.ts';
-import { type When, wholeSecond } from './entry-time.ts';
-import { zoneOf } from './observe-calendar.ts';
+import {
+  cancelEntry,
+  changeEntry,
+  type Content,
+  hasNotes,
+  makeEntry,
+  readEntry,
+  type When,
+  wholeSecond,
+} from './entry-text.ts';
 
-interface Writing extends EntryContent {
+type Writing = ReturnType<typeof contentOf> & {
   readonly row: EntryRow;
   readonly when: When;
   /** As stored before the write leaves. */
   readonly state: EntryState;
-}
+};
 
 /** Entries that a server may refuse before the pass ends: it is not the entries then. */
 const mostRefused = 3;
@@ -99,7 +113,7 @@ async function freshOf(
   const seen = all.map(({ row, state, etag, text }) => ({
     name: state.name,
     etag,
-    shown: shownJson(readEntry(text, row.component, zoneOf(context))),
+    shown: readEntry(text, row.component, zoneOf(context)),
   }));
   await saveSeen(pool, ref, seen);
   return all.flatMap(({ row, state, etag, text }, index) => {
@@ -125,7 +139,7 @@ async function begin(context: CalendarContext, rows: readonly EntryRow[]): Promi
     const entry = contentOf(context, row, values);
     const due = wholeSecond(row.dueAt);
     const when = { at: due, day: dayOf(row.dueAt, reminders.rules.dayZone) };
-    const known = row.state === null ? null : factsOfKnown(row.state);
+    const known = row.state && { ...row.state, edit: null };
     const base = row.state ?? newState(entry.uid, due);
     const state = { ...base, ...begun(known, due), editId: base.editId };
     return [{ ...entry, uid: base.uid, row, when, state }];
@@ -138,10 +152,6 @@ async function begin(context: CalendarContext, rows: readonly EntryRow[]): Promi
   return all;
 }
 
-function factsOfKnown({ due, writing, isThere, ended }: EntryState) {
-  return { due, writing, isThere, ended, edit: null };
-}
-
 function newState(uid: string, due: number): EntryState {
   return {
     name: nameOf(uid),
@@ -152,7 +162,7 @@ function newState(uid: string, due: number): EntryState {
     isThere: false,
     ended: null,
     editId: null,
-    shown: shownJson({ kind: 'missing' }),
+    shown: { kind: 'missing' },
     written: null,
     madeOf: null,
     note: null,
@@ -177,7 +187,7 @@ async function putOne(context: CalendarContext, writing: Writing, stop: AbortSig
   const name = other ?? state.name;
   if (name !== state.name) await renameEntry(pool, ref, state.name, name);
   for (const [found, entry] of await client.read([name], stop)) {
-    const shown = shownJson(readEntry(entry.text, row.component, zoneOf(context)));
+    const shown = readEntry(entry.text, row.component, zoneOf(context));
     await saveSeen(pool, ref, [{ name: found, etag: entry.etag, shown }]);
   }
   return false;
@@ -228,7 +238,7 @@ async function noteStored(
   { row, when, content, state }: Writing,
   etag: string | null,
 ) {
-  const shown = shownJson({ kind: 'entry', at: when.at, isDone: false, mark: when.at });
+  const shown = { kind: 'entry', at: when.at, isDone: false, mark: when.at };
   const now = { ...state, etag, shown, written: { ...content }, madeOf: madeOf(context, row), note: null };
   await saveEntries(context.pool, context.ref, [{ ...keyOf(row), ...withKnown(now, stored(when.at), null) }]);
 }
@@ -237,30 +247,13 @@ function keyOf({ leadId, component }: EntryRow) {
   return { leadId, component };
 }
 
-interface EntryContent {
-  readonly uid: string;
-  readonly content: Content;
-  /** When a new entry reminds: seconds after its date, negative before; null: not at all. */
-  readonly alarm: number | null;
-}
-
-function contentOf(context: CalendarContext, row: EntryRow, cells: Values): EntryContent {
+/** `alarm`: when a new entry reminds: seconds after its date, negative before; null: not at all. */
+function contentOf(context: CalendarContext, row: EntryRow, cells: Values) {
   const { connection, reminders: settings, ref, templates, clock } = context;
-  const { leadId, component, sequence } = row;
-  const { recipient } = ref;
-  const dueAt = row.dueAt ?? 0;
+  const { leadId, component, sequence, dueAt } = row;
   // Without its row: people sort and insert rows all day, and each entry would be written anew.
-  const facts = {
-    connection,
-    settings,
-    recipient,
-    leadId,
-    cells,
-    dueAt,
-    sequence,
-    row: null,
-    now: clock.now(),
-  };
+  const lead = { leadId, cells, dueAt: dueAt ?? 0, sequence, row: null };
+  const facts = { connection, settings, recipient: ref.recipient, ...lead, now: clock.now() };
   const { uid, title, description, url, alarm } = followUpEvent(facts, templates);
   return {
     // A calendar has one entry of a UID.

@@ -14,7 +14,7 @@ import { assertUnused, restoreState } from '../store/restore.ts';
 import { version } from '../lib/version.ts';
 import { assertCanWrite, own, replaceFileWith } from './out-file.ts';
 import { print, printJson, seconds } from './output.ts';
-import { megabytes, showDumpProgress } from './progress.ts';
+import { megabytes, showDumpProgress } from './terminal.ts';
 import { stoppedWith, stopping } from './stop.ts';
 import { type CommonOptions, withWholeState } from './with-store.ts';
 

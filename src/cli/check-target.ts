@@ -5,7 +5,7 @@ import { wasEverInStep } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf, placeNames } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { copiesNote, placeShared } from '../sync/which-place.ts';
-import { type CheckLine, failed, runCheck, never, passed } from './check-line.ts';
+import { never } from '../lib/until-aborted.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 
@@ -226,4 +226,43 @@ async function checkCopies({ target, connection }: SyncContext): Promise<CheckLi
     warning: true,
     code,
   }));
+}
+
+export interface CheckLine {
+  readonly name: string;
+  readonly ok: boolean;
+  /** Does not fail the check, but should be fixed. */
+  readonly warning?: true;
+  readonly message: string;
+  readonly code?: string;
+  readonly help?: string;
+}
+
+/** The line for the success message of `test`, or for the LeadsyncError it throws. */
+export async function runCheck(name: string, test: () => Promise<string>): Promise<CheckLine> {
+  try {
+    return passed(name, await test());
+  } catch (error) {
+    if (error instanceof LeadsyncError) return failed(name, error);
+    throw error;
+  }
+}
+
+export function passed(name: string, message: string): CheckLine {
+  return { name, ok: true, message };
+}
+
+export function failed(name: string, error: LeadsyncError): CheckLine {
+  return {
+    name,
+    ok: false,
+    message: error.message,
+    code: error.code,
+    ...(error.help !== undefined && { help: error.help }),
+  };
+}
+
+export function describeLine({ name, ok, warning, message, code, help }: CheckLine): string {
+  const more = help === undefined ? '' : `\n          ${help}`;
+  return `${ok ? (warning ? 'warn' : 'ok  ') : 'FAIL'}  ${name}: ${message}${ok ? '' : ` [${code}]${more}`}`;
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { upkeep } from '../../jobs/upkeep.ts';
 import { type AlertContext, channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
-import { CalDavHttp } from '../caldav/caldav-http.ts';
 import { CalendarClient } from '../caldav/calendar-client.ts';
 import { clearTextOf } from '../config/clear-text.ts';
 import {
@@ -17,7 +16,7 @@ import { followUpField } from '../core/lead/mapping.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { type ClockDifference, clockDifferences } from '../ops/clock-differences.ts';
+import { type ClockDifference, clockDifferences } from '../store/database-time.ts';
 import { closedPages, isClosed } from '../ops/access.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 import { channelName } from '../reminders/chat/post-message.ts';
@@ -34,8 +33,8 @@ import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { askedKnown, hasAny } from '../sync/ask-leads.ts';
 import { assertOwnPlaces } from '../worker/claim-installation.ts';
-import { type CheckLine, describeLine, failed, never, passed, runCheck } from './check-line.ts';
-import { checkTarget } from './check-target.ts';
+import { type CheckLine, describeLine, failed, passed, runCheck, checkTarget } from './check-target.ts';
+import { never } from '../lib/until-aborted.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { sendTestMail } from './preview-reminder.ts';
 import type { CommonOptions } from './with-store.ts';
@@ -305,14 +304,12 @@ async function checkAlertChannels(
 }
 
 async function checkCalendars(app: App, context: SyncContext): Promise<CheckLine[]> {
-  const calendars = context.connection.reminders?.calendars ?? [];
+  const { name, reminders } = context.connection;
   const lines: CheckLine[] = [];
-  for (const calendar of calendars)
-    lines.push(
-      await runCheck(`${context.connection.name}: calendar of ${calendar.recipient}`, () =>
-        checkCalendar(app, context, calendar),
-      ),
-    );
+  for (const calendar of reminders?.calendars ?? []) {
+    const check = (): Promise<string> => checkCalendar(app, context, calendar);
+    lines.push(await runCheck(`${name}: calendar of ${calendar.recipient}`, check));
+  }
   return lines;
 }
 
@@ -321,24 +318,23 @@ async function checkCalendar(
   { pool, connection, clock }: SyncContext,
   calendar: CalendarSettings,
 ): Promise<string> {
-  await using http = new CalDavHttp(calendar.url, calendar.login ?? (await app.googleAccount()), clock);
-  const { displayName, components, mayWrite } = await new CalendarClient(http).examine(never);
+  const login = calendar.login ?? (await app.googleAccount());
+  await using client = new CalendarClient(calendar.url, login, clock);
+  const { displayName, components, mayWrite } = await client.examine(never);
   const missing = calendar.components.find((one) => !components.includes(one));
   if (missing !== undefined)
-    throw new LeadsyncError('caldav.unsuited', `${http.place} takes no ${missing}s.`, {
+    throw new LeadsyncError('caldav.unsuited', `${client.place} takes no ${missing}s.`, {
       help: `Choose another calendar, or set "as" to ${missing === 'event' ? 'task' : 'event'}.`,
     });
   if (mayWrite === false)
     throw new LeadsyncError(
       'caldav.forbidden',
-      `${calendar.login?.username ?? 'This account'} may not write to ${http.place}.`,
-      {
-        help: 'Share the calendar with this user so that it may read and write.',
-      },
+      `${calendar.login?.username ?? 'This account'} may not write to ${client.place}.`,
+      { help: 'Share the calendar with this user so that it may read and write.' },
     );
   const ref = { connection: connection.name, recipient: calendar.recipient };
   const rows = await entriesOf(pool, ref, calendar.components.slice(0, 1), followUpField);
   const count = rows.filter(({ dueAt }) => dueAt !== null).length;
   const name = displayName === null ? '' : ` (${displayName})`;
-  return `${http.place}${name} answers; ${counted(count, 'follow-up')} of this recipient planned`;
+  return `${client.place}${name} answers; ${counted(count, 'follow-up')} of this recipient planned`;
 }

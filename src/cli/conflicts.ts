@@ -4,8 +4,17 @@ import { type Cells, folded, plainCell, plainCells, sameCell, showCell } from '.
 import { answerOf, answersTo, decide, unknownItem, whatIsMade } from '../review/decide-held.ts';
 import type { Conflict } from '../store/conflicts.ts';
 import { type HeldItem, listHeld, type Match, type MatchState } from '../store/held.ts';
-import { describeAuthor, nameRecord, otherValue, rowName, short, userName } from './names.ts';
-import { exitCodes, print, printJson } from './output.ts';
+import {
+  describeAuthor,
+  nameRecord,
+  otherValue,
+  rowName,
+  short,
+  userName,
+  exitCodes,
+  print,
+  printJson,
+} from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import type pg from 'pg';
 import type { Config, ConnectionConfig } from '../config/config.ts';

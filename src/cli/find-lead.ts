@@ -4,7 +4,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { idBeginning, idKey } from '../core/lead/lead-id.ts';
 import { folded } from '../core/lead/value.ts';
 import { countLeads, findLeadIds, namedLeads } from '../store/pairs.ts';
-import { nameRecord, short } from './names.ts';
+import { nameRecord, short } from './output.ts';
 
 export interface FoundLead {
   readonly connection: ConnectionConfig;

@@ -10,10 +10,10 @@ import { headingKey } from '../core/lead/heading-line.ts';
 import { canBeIds } from '../core/lead/id-shape.ts';
 import { proposeMapping, singleHeadings } from '../core/lead/propose-mapping.ts';
 import { explain, LeadsyncError, withoutStop } from '../lib/errors.ts';
-import { type Answers, draftOf, isSet, keys, kindOf } from '../setup/answers.ts';
+import { type Answers, draftOf, isSet, keys, kindOf } from '../setup/setup-files.ts';
 import { lookAtService, lookAtTable, tablesIn } from '../setup/look.ts';
 import { docsPath } from '../lib/version.ts';
-import { never } from './check-line.ts';
+import { never } from '../lib/until-aborted.ts';
 import { stoppedWith } from './stop.ts';
 
 export interface Question {

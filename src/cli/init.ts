@@ -2,13 +2,20 @@ import { relative, resolve } from 'node:path';
 import { connectionNamePattern } from '../config/schema.ts';
 import { variablesOfProcess } from '../config/load.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
-import { draftOf } from '../setup/answers.ts';
+import {
+  draftOf,
+  assertLoads,
+  filesToWrite,
+  setupFiles,
+  type SetupFiles,
+  writeSetup,
+} from '../setup/setup-files.ts';
 import { writeIdHeading } from '../setup/look.ts';
-import { assertLoads, filesToWrite, setupFiles, type SetupFiles, writeSetup } from '../setup/setup-files.ts';
 import { applyLines, doable } from './apply.ts';
-import { type CheckLine, describeLine, never } from './check-line.ts';
+import { type CheckLine, describeLine } from './check-target.ts';
+import { never } from '../lib/until-aborted.ts';
 import { checkApp } from './check.ts';
-import { isConfirmed } from './confirm.ts';
+import { isConfirmed } from './terminal.ts';
 import { describePlan, planJson, tellReport } from './plan-output.ts';
 import {
   askAll,

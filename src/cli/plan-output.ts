@@ -5,37 +5,19 @@ import type { ConnectionConfig } from '../config/config.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { otherWords, pairedWords } from '../core/lead/other-words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
-import type { Refusal } from '../core/merge/guard.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
 import type { Match } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
 import type { Forecast } from '../sync/forecast.ts';
 import type { AppliedPlan, SyncReport } from '../sync/report.ts';
-import { describeProblem, seconds } from './output.ts';
-import { type Companies, nameRecord, rowName } from './names.ts';
+import { describeProblem, seconds, type Companies, nameRecord, rowName } from './output.ts';
 import type pg from 'pg';
 import { allowable } from '../core/merge/older-copy.ts';
-import { describeVerification } from '../ops/describe-progress.ts';
-import { companiesOf } from '../store/pairs.ts';
+import { describeVerification } from '../ops/run-words.ts';
+import { companiesIn } from '../store/pairs.ts';
 
-/**
- * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `problems`
- * only when there are any.
- */
-export interface PlanOutput {
-  readonly planId: string;
-  readonly connection: string;
-  /** Only for an undo. */
-  readonly undoOf?: string;
-  readonly actions: readonly ReturnType<typeof planLine>[];
-  readonly guard: { readonly ok: boolean; readonly refusals: readonly Refusal[] };
-  readonly problems?: SyncReport['problems'];
-  /** Rows that people paused; absent: none. */
-  readonly pausedRows?: number;
-  /** Not for a run that failed or stopped before it compared anything. */
-  readonly forecast?: Forecast;
-}
+export type PlanOutput = ReturnType<typeof planJson>;
 
 export interface ShownPlan {
   readonly run: Run;
@@ -53,7 +35,11 @@ export interface UnmadePlan {
   readonly problems: SyncReport['problems'];
 }
 
-export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 'fields'>): PlanOutput {
+/**
+ * A contract (docs/architecture.md 8). `planId` is empty when no run could begin; `guard.ok` is false for what was not compared. `undoOf`: only for
+ * an undo. `problems` and `pausedRows` (rows that people paused): only when there are any.
+ */
+export function planJson({ run, actions, problems, companies }: Omit<ShownPlan, 'fields'>) {
   return {
     planId: String(run.id),
     connection: run.connection,
@@ -86,7 +72,7 @@ function countKinds(actions: readonly Action[]) {
   );
 }
 
-/** Absent in runs of older versions and runs without a comparison. */
+/** Absent in runs of older versions, and in those that failed or stopped before they compared anything. */
 function forecastOf({ report }: Run): Pick<SyncReport, 'forecast'> {
   const { forecast } = (report ?? {}) as Partial<SyncReport>;
   return forecast === undefined ? {} : { forecast };
@@ -325,8 +311,6 @@ export function describeForecast(
   return `${requests}, about ${seconds(durationMs)}${waits}, until ${shownMoment(finishAt, timeZone)}`;
 }
 
-type Fields = ConnectionConfig['fields'];
-
 const problemsShown = 20;
 
 export const syncCommand = ({ connection }: SyncReport): string => `leadsync sync --connection ${connection}`;
@@ -350,7 +334,7 @@ export async function tellReport(
 export function describeReport(
   report: SyncReport,
   companies: Companies,
-  fields: Fields = [],
+  fields: ShownPlan['fields'] = [],
   command = syncCommand(report),
 ): string {
   const { status, runId, held, putOff, waitedMs } = report;
@@ -374,7 +358,8 @@ export function describeReport(
     // What was put off may include writes with unknown outcome.
     written.length + putOff === 0 && status === 'partial' && '  written  nothing',
     held > 0 && `  held     ${count(held)}   (leadsync conflicts lists them)`,
-    putOff > 0 && `  put off  ${count(putOff)}   (${whoLooksAgain(report)} looks again)`,
+    putOff > 0 &&
+      `  put off  ${count(putOff)}   (${report.undoOf === undefined ? 'the next sync' : `leadsync undo ${report.undoOf}`} looks again)`,
     receipt && `  receipt  ${receipt}${isUnseen ? ' (none is, while a column is missing)' : ''}`,
     report.plan && `  plan     ${describeApplied(report.plan)}`,
     waitedMs > 0 && `  waited   ${seconds(waitedMs)}`,
@@ -386,7 +371,7 @@ export function describeReport(
 function describeProblems(
   problems: SyncReport['problems'],
   companies: Companies,
-  fields: Fields,
+  fields: ShownPlan['fields'],
 ): readonly string[] {
   const more = problems.length - problemsShown;
   return [
@@ -415,10 +400,6 @@ function howToGoOn({ problems }: SyncReport, command: string): readonly string[]
   ];
 }
 
-function whoLooksAgain({ undoOf }: SyncReport): string {
-  return undoOf === undefined ? 'the next sync' : `leadsync undo ${undoOf}`;
-}
-
 function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): string {
   const parts = [
     `${count(done)} of ${counted(lines, 'line')} carried out`,
@@ -426,12 +407,4 @@ function describeApplied({ lines, done, doneBefore, stale }: AppliedPlan): strin
     stale > 0 && `${stale} refused`,
   ];
   return parts.filter(Boolean).join(', ');
-}
-
-export function companiesIn(
-  pool: pg.Pool,
-  connection: string,
-  items: readonly { readonly leadId?: string | null }[],
-): Promise<Companies> {
-  return companiesOf(pool, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
 }

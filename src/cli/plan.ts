@@ -3,12 +3,12 @@ import { explain, LeadsyncError } from '../lib/errors.ts';
 import { silentKinds } from '../core/merge/action.ts';
 import { visibleActions } from '../store/actions.ts';
 import { openMatches } from '../store/held.ts';
+import { companiesIn } from '../store/pairs.ts';
 import type { RunStatus } from '../store/runs.ts';
 import { planProblems } from '../sync/report.ts';
 import { isNote } from '../sync/which-place.ts';
 import type { CommonOptions } from './with-store.ts';
 import {
-  companiesIn,
   describePlan,
   describeUnmade,
   planJson,
@@ -35,13 +35,9 @@ export function plan(options: PlanOptions): Promise<void> {
   if (out !== undefined) refuseToOverwrite(out);
   return withApp(options, async (app) => {
     if (out !== undefined && app.contexts.size > 1) {
-      throw new LeadsyncError(
-        'usage.one-connection',
-        'a plan file holds one connection; nothing was scanned',
-        {
-          help: `Name it with --connection: ${[...app.contexts.keys()].join(', ')}`,
-        },
-      );
+      const message = 'a plan file holds one connection; nothing was scanned';
+      const help = `Name it with --connection: ${[...app.contexts.keys()].join(', ')}`;
+      throw new LeadsyncError('usage.one-connection', message, { help });
     }
     const plans: (MadePlan | UnmadePlan)[] = [];
     for (const name of app.contexts.keys()) {

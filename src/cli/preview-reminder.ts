@@ -1,27 +1,26 @@
-import { beforeWords } from './names.ts';
+import { beforeWords, print, printEachJson, printJson } from './output.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { isChannel } from '../config/chat-webhook.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import type { Cells } from '../core/lead/value.ts';
-import type { MailNotes } from '../reminders/compose/compose-reminder.ts';
-import { followUpField } from '../core/lead/mapping.ts';
 import {
+  type MailNotes,
   changesOf,
   composeFor,
   composeMessage,
   type FollowUpMail,
-} from '../reminders/compose/compose-follow-up.ts';
+} from '../reminders/compose/compose-reminder.ts';
+import { followUpField } from '../core/lead/mapping.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import { type WantedReminder, wantedReminders } from '../reminders/plan/send-time.ts';
 import { dueReminders } from '../store/mails.ts';
 import { basesOf } from '../store/pairs.ts';
 import { leadBackgrounds } from '../store/sending.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { never } from './check-line.ts';
+import { never } from '../lib/until-aborted.ts';
 import { findLead } from './find-lead.ts';
-import { print, printEachJson, printJson } from './output.ts';
 import { openMailer } from '../worker/open-worker.ts';
 import { channelName, postMessage } from '../reminders/chat/post-message.ts';
 
@@ -66,22 +65,18 @@ export async function previewOf(app: App, context: SyncContext, leadId: string) 
   const recipient = next?.recipient ?? addressKey(settings.rules.to[0] ?? '');
   const mails = reminders.map((one) => ({ ...one, past: isPast(one), shown: one === next }));
   const [background] = await leadBackgrounds(pool, [{ connection: connection.name, leadId }]);
-  const { before, row, place } = background ?? { before: {}, row: null, place: null };
+  const { before, ...where } = background ?? { before: {}, row: null, place: null };
+  const about = { kind: 'reminder', leadId, cells, dueAt, sequence: 0, notes, ...where } as const;
+  const { offsetText, sendAt } = next ?? { offsetText: '0m', sendAt: now };
+  const changes = changesOf(before, cells);
   const facts = {
     connection,
     settings,
     recipient,
-    leadId,
-    cells,
-    dueAt,
-    kind: 'reminder' as const,
-    offsetText: next?.offsetText ?? '0m',
-    sequence: 0,
-    changes: changesOf(before, cells),
-    row,
-    place,
-    notes,
-    now: Math.max(now, next?.sendAt ?? now),
+    ...about,
+    offsetText,
+    changes,
+    now: Math.max(now, sendAt),
   };
   const { chat } = settings;
   /** A chat message is a text alone. */
@@ -187,21 +182,11 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
   const { connection, clock } = context;
   const now = clock.now();
   const channel = address === chat ? settings.chat : null;
-  const facts = {
-    connection,
-    settings,
-    recipient: channel?.recipient ?? addressKey(address),
-    leadId: 'sample',
-    cells: { ...sample, [followUpField]: new Date(now).toISOString() },
-    dueAt: now,
-    kind: 'reminder' as const,
-    offsetText: '0m',
-    sequence: 0,
-    changes: [],
-    row: null,
-    notes: { isTest: true as const },
-    now,
-  };
+  const recipient = channel?.recipient ?? addressKey(address);
+  const cells: Cells = { ...sample, [followUpField]: new Date(now).toISOString() };
+  const about = { kind: 'reminder', leadId: 'sample', dueAt: now, offsetText: '0m', sequence: 0 } as const;
+  const told = { changes: [], row: null, notes: { isTest: true } } as const;
+  const facts = { connection, settings, recipient, cells, ...about, ...told, now };
   if (channel) {
     const text = composeMessage(facts, templates, channel.kind);
     const reply = await postMessage(channel, text, { elapsed: () => 0, clock });
@@ -209,16 +194,9 @@ export async function sendTestMail(app: App, address: string, json: boolean): Pr
     return print(`${channelName(channel)} took the message: ${reply}`);
   }
   const key = JSON.stringify(['test', connection.name, address, now]);
-  const mail = {
-    ...composeFor(facts, templates),
-    key,
-    from: settings.from,
-    to: address,
-    thread: key,
-    date: now,
-  };
+  const ends = { from: settings.from, to: address };
   await using mailer = openMailer(app);
-  const reply = await mailer.send(mail);
+  const reply = await mailer.send({ ...composeFor(facts, templates), ...ends, key, thread: key, date: now });
   const { smtpUrl } = app.config;
   if (json) return printJson({ to: address, from: settings.from, reply, sent: smtpUrl !== undefined });
   print(

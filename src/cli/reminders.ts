@@ -13,18 +13,12 @@ import { beginFeeds, feedTokens, replaceFeedToken, replaceLinkKey } from '../sto
 import type { SyncContext } from '../sync/context.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import { addressless, describeAddressless, describeOddYears, oddYears } from './unmailed.ts';
-import { companiesIn } from './plan-output.ts';
-import { beforeWords, shownCompany } from './names.ts';
-import { print, printJson } from './output.ts';
+import { type WithCompany, withCompanies } from '../store/pairs.ts';
+import { beforeWords, shownCompany, print, printJson } from './output.ts';
 import { previewReminder } from './preview-reminder.ts';
 import { unlessStopped } from './stop.ts';
 import { withApp } from './with-app.ts';
-import {
-  type CalendarReport,
-  feedRecipients,
-  reportCalendars,
-  type ReportedEntry,
-} from '../store/calendar-entries.ts';
+import { feedRecipients, reportCalendars, type ReportedEntry } from '../store/calendar-entries.ts';
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { addressKey, isEmailAddress } from '../core/lead/email-address.ts';
@@ -42,7 +36,7 @@ export interface RemindersOptions extends CommonOptions {
 
 const shown = 20;
 
-type Item = Reminder & { readonly company: string | null };
+type Item = WithCompany<Reminder>;
 
 const lists = {
   coming: ['scheduled', 'sending'],
@@ -87,18 +81,17 @@ async function mailsOf(context: Scope, withCancelled: boolean) {
   const { pool, connection } = context;
   const { name } = connection;
   const names = (Object.keys(lists) as ListName[]).filter((list) => withCancelled || list !== 'cancelled');
-  const found = await Promise.all(names.map((list) => listReminders(pool, name, lists[list], shown)));
-  const companies = await companiesIn(pool, name, found.flat());
-  const named = (items: readonly Reminder[] = []): readonly Item[] =>
-    items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
+  const listed = new Map<ListName, readonly Item[]>();
+  for (const list of names)
+    listed.set(list, await withCompanies(pool, name, await listReminders(pool, name, lists[list], shown)));
   const { count } = await comingReminders(pool, name, 1);
   return {
     connection: name,
     timeZone: connection.reminders?.rules.timeZone ?? 'UTC',
     /** In which a due moment may be a day. */
     dayZone: connection.reminders?.rules.dayZone ?? 'UTC',
-    comingCount: Math.max(count, found[0]?.length ?? 0),
-    listed: new Map(names.map((list, nth) => [list, named(found[nth])])),
+    comingCount: Math.max(count, listed.get('coming')?.length ?? 0),
+    listed,
     addressless: await addressless(context),
     oddYears: await oddYears(context),
     digests: await listDigests(pool, name, shown),
@@ -206,25 +199,15 @@ function shownTime(at: number, timeZone: string): string {
   return `${day} ${time}`;
 }
 
-type Calendar = Omit<CalendarReport, 'reported'> & {
-  readonly reported: readonly (ReportedEntry & { readonly company: string | null })[];
-};
+type Calendar = Awaited<ReturnType<typeof calendarsOf>>[number];
 
-async function calendarsOf({ pool, connection }: Scope): Promise<readonly Calendar[]> {
-  const configured = connection.reminders?.calendars ?? [];
-  if (configured.length === 0) return [];
-  const reports = await reportCalendars(pool, connection.name, shown);
-  const companies = await companiesIn(
-    pool,
-    connection.name,
-    reports.flatMap(({ reported }) => reported),
+async function calendarsOf({ pool, connection: { name, reminders } }: Scope) {
+  const configured = new Set((reminders?.calendars ?? []).map(({ recipient }) => recipient));
+  const reports = configured.size === 0 ? [] : await reportCalendars(pool, name, shown);
+  const ours = reports.filter(({ recipient }) => configured.has(recipient));
+  return Promise.all(
+    ours.map(async (one) => ({ ...one, reported: await withCompanies(pool, name, one.reported) })),
   );
-  return reports
-    .filter(({ recipient }) => configured.some((one) => one.recipient === recipient))
-    .map(({ reported, ...calendar }) => ({
-      ...calendar,
-      reported: reported.map((entry) => ({ ...entry, company: companies.get(entry.leadId) ?? null })),
-    }));
 }
 
 /** Epoch ms; `dueTime` shows a follow-up, which may be a day. */
@@ -293,11 +276,10 @@ async function calendarFeeds(
   const tokens = await feedTokens(pool, recipients);
   const feeds = recipients
     .filter((recipient) => chosen === undefined || recipient === chosen)
-    .map((recipient) => ({ recipient, path: feedPath(tokens.get(recipient) ?? '') }))
-    .map((feed) => ({
-      ...feed,
-      url: config.publicUrl === undefined ? null : `${config.publicUrl}${feed.path}`,
-    }));
+    .map((recipient) => {
+      const path = feedPath(tokens.get(recipient) ?? '');
+      return { recipient, path, url: config.publicUrl === undefined ? null : `${config.publicUrl}${path}` };
+    });
   if (asJson) return printJson({ feeds });
   print(
     [

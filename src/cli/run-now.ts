@@ -4,14 +4,14 @@ import type { App } from '../app.ts';
 import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
 import { shownMoment } from '../core/lead/shown-date.ts';
 import { codeOf, faultText, LeadsyncError } from '../lib/errors.ts';
-import { describeProgress } from '../ops/describe-progress.ts';
+import { describeProgress } from '../ops/run-words.ts';
 import { pausedSince } from '../store/connections.ts';
 import { openSyncs } from '../store/run-list.ts';
 import { getRun, type Run } from '../store/runs.ts';
 import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { planSynced } from '../worker/plan-mails.ts';
 import { advance, type Request, type RunSummary } from '../worker/run-sync.ts';
-import { showProgress } from './progress.ts';
+import { showProgress } from './terminal.ts';
 import { stoppedWith } from './stop.ts';
 
 /** Attempts of a run in the foreground: about half a minute of outage. */
@@ -26,7 +26,7 @@ const outageRetryMs = 1_000;
 const untoldMs = 3_000;
 
 /** `undoOf` (of a plan or the application of a plan): the run to undo; `approved`: the reviewed lines. */
-type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
+export type ForegroundRun = { readonly mode: 'sync' | 'plan' } & Partial<
   Pick<Request, 'allow' | 'approved' | 'undoOf'>
 >;
 

@@ -6,7 +6,7 @@ import { explain, LeadsyncError } from '../lib/errors.ts';
 import { countDueMails } from '../store/mails.ts';
 import { failedReport, type SyncReport } from '../sync/report.ts';
 import { runHousekeeping } from '../worker/housekeeping.ts';
-import { isConfirmed } from './confirm.ts';
+import { isConfirmed } from './terminal.ts';
 import { allowed, syncCommand, tellReport } from './plan-output.ts';
 import { exitCodeFor, print, printEachJson } from './output.ts';
 import type { CommonOptions } from './with-store.ts';

@@ -7,8 +7,7 @@ import { type Deletion, type FieldWrite, deletionsOf, joinsOf, writesOf } from '
 import { type RequestedEdit, openEdits } from '../store/requested-edits.ts';
 import { firstRunAt, type LeadRecord, leadRecord } from '../store/pairs.ts';
 import { type FoundLead, findLead } from './find-lead.ts';
-import { describeAuthor, nameRecord, otherValue, short, toSecond } from './names.ts';
-import { print, printEachJson } from './output.ts';
+import { describeAuthor, nameRecord, otherValue, short, toSecond, print, printEachJson } from './output.ts';
 import { type CommonOptions, withStore } from './with-store.ts';
 import { counted } from '../core/lead/counted.ts';
 import { shownDates } from '../core/lead/shown-date.ts';

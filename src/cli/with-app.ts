@@ -2,7 +2,7 @@ import { format } from 'node:util';
 import { type LogFn, type Logger, pino } from 'pino';
 import { type App, openApp } from '../app.ts';
 import type { Config } from '../config/config.ts';
-import { asOutage, isDatabaseOutage } from '../postgres/database-outage.ts';
+import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
 import { noTelemetry, startTelemetry, type Telemetry } from '../lib/telemetry.ts';
@@ -117,12 +117,8 @@ export async function withOpened<T extends App>(
   // BullMQ loses track of the connection of a worker that it closes while it connects to Redis.
   stack.defer(() => void setTimeout(() => process.exit(), leftOverMs).unref());
   stack.use(telemetry);
-  try {
-    const app = stack.use(await open(config, log, telemetry));
-    watches = [app.database, app.queue];
-    stack.use(await useDatabaseTime(app.pool));
-    await run(app);
-  } catch (error) {
-    throw asOutage(error);
-  }
+  const app = stack.use(await open(config, log, telemetry));
+  watches = [app.database, app.queue];
+  stack.use(await useDatabaseTime(app.pool));
+  await run(app);
 }

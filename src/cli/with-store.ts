@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
-import { asOutage } from '../postgres/database-outage.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { openStore, openStoreAsIs, type Store } from '../store/open-store.ts';
 import { useDatabaseTime } from '../store/database-time.ts';
@@ -23,13 +22,9 @@ export async function withStore(
   { evenMoved = false } = {},
 ): Promise<void> {
   const config = await loadNarrowed(options);
-  try {
-    await using store = await openStore(config, undefined, evenMoved);
-    using _time = await useDatabaseTime(store.pool);
-    await unlessStopped(() => run(store.pool, config));
-  } catch (error) {
-    throw asOutage(error);
-  }
+  await using store = await openStore(config, undefined, evenMoved);
+  using _time = await useDatabaseTime(store.pool);
+  await unlessStopped(() => run(store.pool, config));
 }
 
 /** Ms in which a command that heeds a stop ends by itself, unless it waits for somebody's lock. */
@@ -46,12 +41,8 @@ export async function withWholeState(
       'The state of all connections is one: --connection cannot be used here',
     );
   const config = await loadNarrowed(options);
-  try {
-    await using store = await openStoreAsIs(config);
-    await unlessStopped(() => run(store, config), graceMs);
-  } catch (error) {
-    throw asOutage(error);
-  }
+  await using store = await openStoreAsIs(config);
+  await unlessStopped(() => run(store, config), graceMs);
 }
 
 /** The configuration, narrowed to `--connection`. Throws `usage.unknown-connection`. */

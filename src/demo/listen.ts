@@ -1,14 +1,12 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 /** Begins to listen on a host, 127.0.0.1 unless given, and gives the port (0: any that is free). Rejects with the server's error. */
 export async function listen(server: Server, port: number, host = '127.0.0.1'): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once('error', reject);
-  server.listen(port, host, () => {
-    const address = server.address();
-    resolve(typeof address === 'object' && address !== null ? address.port : port);
-  });
-  return promise;
+  server.listen(port, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
 }
 
 export interface RequestBody {

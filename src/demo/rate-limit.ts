@@ -41,29 +41,13 @@ export function parseRate(text: string): RateLimit {
     /^(\d{1,6}(?:\.\d{1,3})?)\/s(?:,(burst|window)=([1-9]\d{0,5}))?$/.exec(text) ?? [];
   const perSecond = Number(rate);
   if (!(perSecond > 0)) {
-    throw new LeadsyncError(
-      'sandbox.rate-invalid',
-      `The rate ${JSON.stringify(text)} cannot be understood.`,
-      {
-        help: 'Requests a second, such as 10/s; with the size of the bucket, 10/s,burst=50, or of a fixed window in seconds, 10/s,window=60.',
-      },
-    );
+    const message = `The rate ${JSON.stringify(text)} cannot be understood.`;
+    throw new LeadsyncError('sandbox.rate-invalid', message, {
+      help: 'Requests a second, such as 10/s; with the size of the bucket, 10/s,burst=50, or of a fixed window in seconds, 10/s,window=60.',
+    });
   }
   if (name === 'window') return { perSecond, window: Number(size) };
   return { perSecond, burst: size === undefined ? Math.max(1, Math.ceil(perSecond)) : Number(size) };
-}
-
-interface RateCheck {
-  /** Milliseconds until requests are accepted again; 0: they are. */
-  readonly waitMs: number;
-  /** The client knew that it had to wait and did not. */
-  readonly early: boolean;
-}
-
-/** The header to send, and what to call when the reply has been sent (`null` header: none). */
-interface Announcement {
-  readonly retryAfter: string | null;
-  readonly delivered: (epochMs: number) => void;
 }
 
 /** Remembers which waits were announced (API reference, section 8) and when the client could know of them. */
@@ -71,7 +55,8 @@ export class RateWindow {
   /** Epoch ms; `knownFrom` is infinite until the reply has been sent. */
   #announced: { readonly until: number; knownFrom: number }[] = [];
 
-  check(epochMs: number, graceMs: number): RateCheck {
+  /** `waitMs`: until requests are accepted again; 0: they are. `early`: the client knew that it had to wait and did not. */
+  check(epochMs: number, graceMs: number) {
     this.#announced = this.#announced.filter((one) => one.until > epochMs);
     const until = Math.max(epochMs, ...this.#announced.map((one) => one.until));
     return {
@@ -80,10 +65,10 @@ export class RateWindow {
     };
   }
 
-  /** Begins a window; a Retry-After that says no time begins none. */
-  announce(retryAfter: RetryAfter, epochMs: number): Announcement {
-    if (retryAfter === 'none') return { retryAfter: null, delivered: () => undefined };
-    if (retryAfter === 'garbage') return { retryAfter: 'soon', delivered: () => undefined };
+  /** Begins a window; a Retry-After that says no time begins none. The header to send (null: none), and what to call when the reply has been sent. */
+  announce(retryAfter: RetryAfter, epochMs: number) {
+    if (retryAfter === 'none') return { retryAfter: null, delivered() {} };
+    if (retryAfter === 'garbage') return { retryAfter: 'soon', delivered() {} };
     const isDate = 'dateInSeconds' in retryAfter;
     // An HTTP date has no fractions of a second; the window ends exactly where the date points.
     const until = isDate
@@ -93,7 +78,7 @@ export class RateWindow {
     this.#announced.push(entry);
     return {
       retryAfter: isDate ? new Date(until).toUTCString() : String(retryAfter.seconds),
-      delivered: (atMs) => {
+      delivered: (atMs: number) => {
         entry.knownFrom = atMs;
       },
     };

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Fault, FaultSchedule, onTop, type RetryAfter } from './faults.ts';
+import { type Fault, FaultSchedule, onTop, type RetryAfter, type Route } from './faults.ts';
 import type { SandboxBehaviour } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 import { RateMeter, RateWindow } from './rate-limit.ts';
-import { Records } from './records.ts';
 import { errorReply, maintenancePage, type Reply, sendReply } from './reply.ts';
 import { readRequestBody } from './listen.ts';
 import { answer, findRoute, invalidCursor, type Service, unauthenticated } from './service.ts';
@@ -153,5 +152,53 @@ export class RequestHandler {
     const reply = errorReply(this.options, status, code, `The sandbox plays a fault: status ${status}.`);
     if (status >= 400) return reply;
     return { ...reply, headers: { ...reply.headers, location: '/elsewhere' } };
+  }
+}
+
+export interface LogEntry {
+  /** Epoch ms of the arrival. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  /** With its question mark; empty when there is none. */
+  readonly query: string;
+  /** Null: the client got no reply. */
+  readonly status: number | null;
+}
+
+const logLength = 10_000;
+
+/** What the sandbox remembers of the requests it got; the log keeps the last 10,000. */
+class Records {
+  /** `requests`: refused and spoilt ones included; `early`: those that came before an announced Retry-After had passed. */
+  readonly #counts = { requests: 0, early: 0, throttled: 0, faults: 0 };
+  readonly #byRoute: Record<Route, number> = { list: 0, get: 0, create: 0, update: 0, delete: 0 };
+  readonly #log: LogEntry[] = [];
+
+  get stats() {
+    return { ...this.#counts, byRoute: { ...this.#byRoute } };
+  }
+
+  get log(): readonly LogEntry[] {
+    return this.#log.slice(-logLength);
+  }
+
+  arrived(route: Route | undefined): void {
+    this.#counts.requests++;
+    if (route !== undefined) this.#byRoute[route]++;
+  }
+
+  early(): void {
+    this.#counts.early++;
+  }
+
+  faults(count: number): void {
+    this.#counts.faults += count;
+  }
+
+  replied(entry: LogEntry): void {
+    if (entry.status === 429) this.#counts.throttled++;
+    this.#log.push(entry);
+    if (this.#log.length > 2 * logLength) this.#log.splice(0, logLength);
   }
 }

@@ -4,26 +4,16 @@ import { LeadTable } from './lead-table.ts';
 import { listen } from './listen.ts';
 import { defaultOptions, type SandboxBehaviour, type SandboxOptions } from './options.ts';
 import { createRandom } from './random.ts';
-import type { LogEntry, SandboxStats } from './records.ts';
 import { RequestHandler } from './request-handler.ts';
 import { seedLeads } from './seed-leads.ts';
 
-/** A local Leads service that behaves as the API reference says. For demo, sandbox and tests; the sync never uses it. */
-export interface Sandbox extends AsyncDisposable {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly leads: LeadTable;
-  /** As they are now; not updated later. */
-  readonly stats: SandboxStats;
-  /** The last 10,000 requests, in the order of their replies. */
-  readonly log: readonly LogEntry[];
-  set(changes: Partial<SandboxBehaviour>): void;
-  /** Ends all connections at once, also those that still wait for a reply. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** Starts a sandbox; see `defaultOptions` for what is not given. Throws `sandbox.port-unavailable`. */
-export async function startSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+/**
+ * A local Leads service that behaves as the API reference says; see `defaultOptions` for what is not given. For demo, sandbox and tests; the sync
+ * never uses it. Throws `sandbox.port-unavailable`.
+ */
+export async function startSandbox(options: Partial<SandboxOptions> = {}) {
   const all: SandboxOptions = { ...defaultOptions, ...options };
   const random = createRandom(all.seed, 'service');
   const apiKey = all.apiKey ?? `sandbox-key-${Math.floor(random.float() * 2 ** 32).toString(36)}`;
@@ -48,7 +38,9 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
     });
   });
   const port = await listen(server, all.port, all.host).catch((cause: unknown) => {
-    throw unavailable(all.host, all.port, cause);
+    const message = `The sandbox cannot listen on ${all.host}, port ${all.port}.`;
+    const help = 'Choose another port, or 0 for any that is free.';
+    throw new LeadsyncError('sandbox.port-unavailable', message, { help, cause });
   });
 
   const close = async (): Promise<void> => {
@@ -60,29 +52,21 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
   };
   return {
     url: `http://${all.host.includes(':') ? `[${all.host}]` : all.host}:${port}`,
-    get apiKey() {
+    get apiKey(): string {
       return handler.options.apiKey;
     },
     leads,
+    /** As they are now; not updated later. */
     get stats() {
       return handler.records.stats;
     },
+    /** The last 10,000 requests, in the order of their replies. */
     get log() {
       return handler.records.log;
     },
-    set: (changes) => handler.set(changes),
+    set: (changes: Partial<SandboxBehaviour>) => handler.set(changes),
+    /** Ends all connections at once, also those that still wait for a reply. */
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function unavailable(host: string, port: number, cause: unknown): LeadsyncError {
-  return new LeadsyncError(
-    'sandbox.port-unavailable',
-    `The sandbox cannot listen on ${host}, port ${port}.`,
-    {
-      help: 'Choose another port, or 0 for any that is free.',
-      cause,
-    },
-  );
 }

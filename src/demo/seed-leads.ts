@@ -22,7 +22,7 @@ function places(text: string): NamePool['cities'] {
   return [split(first), ...others.map(split)];
 }
 
-export const namePools: readonly (readonly [percent: number, pool: NamePool])[] = [
+export const namePools: List<readonly [percent: number, pool: NamePool]> = [
   [
     60,
     {
@@ -123,14 +123,8 @@ export function seedLeads(request: SeedRequest): SandboxLead[] {
 
 function pickPool(random: Random): NamePool {
   let left = random.float() * 100;
-  let chosen: NamePool | undefined;
-  for (const [percent, pool] of namePools) {
-    chosen = pool;
-    left -= percent;
-    if (left < 0) break;
-  }
-  if (chosen === undefined) throw new Error('there are no name pools');
-  return chosen;
+  const [, pool] = namePools.find(([percent]) => (left -= percent) < 0) ?? namePools[0];
+  return pool;
 }
 
 function companyNameFor(pool: NamePool, random: Random): string {

@@ -1,7 +1,7 @@
 import { codeOf } from './errors.ts';
 
 /** Node's codes for a certificate that it does not trust. */
-const codes: ReadonlySet<unknown> = new Set([
+export const certificateCodes: ReadonlySet<unknown> = new Set([
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'ERR_TLS_CERT_ALTNAME_INVALID',
@@ -11,7 +11,7 @@ const codes: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-export const isCertificateFault = (error: unknown): boolean => codes.has(codeOf(error));
+export const isCertificateFault = (error: unknown): boolean => certificateCodes.has(codeOf(error));
 
 /** For a Postgres. */
 export const certificateHelp =

@@ -10,3 +10,6 @@ export async function untilAborted<T>(wait: Promise<T>, signal: AbortSignal): Pr
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/** Of work that nothing ends early. */
+export const never = new AbortController().signal;

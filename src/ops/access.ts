@@ -78,7 +78,7 @@ export function sameOrigin({ token, publicUrl }: AccessPolicy): MiddlewareHandle
       origin !== null &&
       (own.includes(origin.host) ||
         (token !== undefined && (await sessionOf(c, token))?.origin === origin.origin) ||
-        (c.req.path === '/login' && hasFormCookie(c)));
+        (c.req.path === '/login' && getCookie(c, formCookie) === '1'));
     return isOwn ? next() : c.text(token === undefined ? strangeFormHere : strangeForm, 403);
   };
 }
@@ -93,7 +93,8 @@ export class TokenAccess {
   readonly #token: Secret;
   readonly #app: Pick<App, 'pool' | 'log'>;
   readonly #guesses = new GuessLimit();
-  readonly #cookies: CookieScope;
+  /** Below which path a browser shows its cookies. */
+  readonly #cookies: { readonly path: string };
 
   /** `base`: the path below which browsers see the site; empty: none. */
   constructor(token: Secret, app: Pick<App, 'pool' | 'log'>, base: string) {
@@ -132,12 +133,12 @@ export class TokenAccess {
       await noteLogout(this.#app.pool, session.id, session.endsAt);
       this.#app.log.info({ address: addressOf(c) }, 'somebody logged out');
     }
-    forgetSession(c, this.#cookies);
+    deleteCookie(c, cookieName, attributes(c, this.#cookies));
     return c.redirect('/login', 303);
   }
 
   showLogin(c: Context, next: string): Response | Promise<Response> {
-    setFormCookie(c, this.#cookies);
+    setCookie(c, formCookie, '1', attributes(c, this.#cookies));
     return c.html(loginPage(next), c.req.path === '/login' ? 200 : 401);
   }
 
@@ -152,13 +153,8 @@ export class TokenAccess {
   async #look(c: Context, text: string): Promise<'right' | 'wrong' | 'later'> {
     const token = this.#token;
     const look = (): Secret | null => (isToken(text, token) ? token : null);
-    const verdict = await checkGuess(
-      c,
-      this.#app.log,
-      this.#guesses,
-      look,
-      token.reveal().length < leastRandom,
-    );
+    const isShort = token.reveal().length < leastRandom;
+    const verdict = await checkGuess(c, this.#app.log, this.#guesses, look, isShort);
     return typeof verdict === 'string' ? verdict : 'right';
   }
 }
@@ -177,23 +173,11 @@ function ownPath(next: string): string {
 }
 
 const cookieName = 'leadsync';
+/** Shows with the browser's next form that it has a page of this site: it tells that no form of another site. */
 const formCookie = 'leadsync-form';
 
 /** Seconds that a login lasts. */
 const lifeSeconds = 12 * 3600;
-
-/** Below which path a browser shows its cookies. */
-export interface CookieScope {
-  readonly path: string;
-}
-
-interface Session {
-  readonly id: string;
-  /** Epoch seconds. */
-  readonly endsAt: number;
-  /** The site whose page it was made on; behind a proxy that does not tell its name, only the browser knows it. */
-  readonly origin: string;
-}
 
 /** Whether this is the token; hashes are compared in constant time: the time of the reply shows neither the token nor its length. */
 function isToken(text: string, token: Secret): boolean {
@@ -202,35 +186,23 @@ function isToken(text: string, token: Secret): boolean {
 }
 
 /** Logs a browser in, by a cookie that is signed with the token. */
-async function beginSession(c: Context, token: Secret, scope: CookieScope): Promise<void> {
+async function beginSession(c: Context, token: Secret, scope: { readonly path: string }): Promise<void> {
   const endsAt = Math.floor(Date.now() / 1000) + lifeSeconds;
   const origin = URL.parse(c.req.header('origin') ?? '')?.origin ?? '';
   const session = [endsAt, randomBytes(16).toString('base64url'), origin.slice(0, 300)].join(' ');
-  await setSignedCookie(c, cookieName, session, keyOf(token), {
-    ...attributes(c, scope),
-    maxAge: lifeSeconds,
-  });
+  const lasting = { ...attributes(c, scope), maxAge: lifeSeconds };
+  await setSignedCookie(c, cookieName, session, keyOf(token), lasting);
 }
 
-/** The login that a request has a cookie of, unless it is too old. Whether somebody has logged out is for the caller to see. */
-async function sessionOf(c: Context, token: Secret): Promise<Session | null> {
+/**
+ * The login that a request has a cookie of, unless it is too old. Whether somebody has logged out is for the caller to see. `endsAt`: epoch seconds;
+ * `origin`: the site whose page it was made on; behind a proxy that does not tell its name, only the browser knows it.
+ */
+async function sessionOf(c: Context, token: Secret) {
   const signed = await getSignedCookie(c, keyOf(token), cookieName);
   const [, endsAt, id = '', origin = ''] =
     /^(\d{1,12}) ([\w-]{22}) (\S*)$/.exec(typeof signed === 'string' ? signed : '') ?? [];
   return Number(endsAt) > Date.now() / 1000 ? { id, endsAt: Number(endsAt), origin } : null;
-}
-
-function forgetSession(c: Context, scope: CookieScope): void {
-  deleteCookie(c, cookieName, attributes(c, scope));
-}
-
-/** Lets the browser show with its next form that it has a page of this site: it tells that no form of another site. */
-function setFormCookie(c: Context, scope: CookieScope): void {
-  setCookie(c, formCookie, '1', attributes(c, scope));
-}
-
-function hasFormCookie(c: Context): boolean {
-  return getCookie(c, formCookie) === '1';
 }
 
 /** Whether the browser speaks https, perhaps to a proxy in front of this process. */
@@ -239,7 +211,7 @@ export function isHttps(c: Context): boolean {
   return forwarded === 'https' || new URL(c.req.url).protocol === 'https:';
 }
 
-function attributes(c: Context, scope: CookieScope) {
+function attributes(c: Context, scope: { readonly path: string }) {
   return { ...scope, httpOnly: true, sameSite: 'Strict', secure: isHttps(c) } as const;
 }
 

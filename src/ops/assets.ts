@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
 
@@ -17,27 +17,24 @@ export function isAsset(path: string): boolean {
   return path.startsWith(`${root}/`);
 }
 
-const contents = new Map<AssetName, { readonly text: string; readonly version: string }>();
+const texts = new Map<AssetName, string>();
 
 /** Read once. */
-function content(name: AssetName) {
-  const known = contents.get(name);
-  if (known !== undefined) return known;
-  const text = readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
-  const read = { text, version: createHash('sha256').update(text).digest('hex').slice(0, 8) };
-  contents.set(name, read);
-  return read;
+export function assetText(name: AssetName): string {
+  const text = texts.get(name) ?? readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+  texts.set(name, text);
+  return text;
 }
 
 /** The address of an asset; it changes with the content, so that browsers may cache it. */
 export function assetUrl(name: AssetName): string {
-  return `${root}/${name}?${content(name).version}`;
+  return `${root}/${name}?${hash('sha256', assetText(name)).slice(0, 8)}`;
 }
 
 export function assets(): Hono {
   const site = new Hono();
   for (const [name, type] of Object.entries(types)) {
-    const { text } = content(name as AssetName);
+    const text = assetText(name as AssetName);
     const headers = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' };
     site.get(`${root}/${name}`, (c) => c.body(text, 200, headers));
   }

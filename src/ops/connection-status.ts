@@ -1,4 +1,4 @@
-import type { ConnectionConfig } from '../config/config.ts';
+import type { ConnectionConfig, Config } from '../config/config.ts';
 import { describeAlert } from '../alerts/describe-alert.ts';
 import { countHeld } from '../store/held.ts';
 import { leaseHolder } from '../store/leases.ts';
@@ -11,7 +11,7 @@ import {
 } from '../store/pairs.ts';
 import type { Queryable } from '../store/database.ts';
 import { listPlaces } from '../store/places.ts';
-import { comingReminders, type LateReminders, lateReminders } from '../store/mails.ts';
+import { comingReminders, lateReminders } from '../store/mails.ts';
 import { openEdits } from '../store/requested-edits.ts';
 import { lastRun, openRun } from '../store/runs.ts';
 import { getSchedule, pausedSince, type Schedule } from '../store/connections.ts';
@@ -20,56 +20,28 @@ import { systemClock } from '../ports/clock.ts';
 import { leaseName } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { columnsOf } from '../core/lead/mapping.ts';
-import { type AlertKind, type OpenAlert, openAlerts } from '../store/alerts.ts';
+import { type OpenAlert, openAlerts } from '../store/alerts.ts';
 import { endedSyncs, lastSuccessAt, openSyncs } from '../store/run-list.ts';
-import { describeProgress } from './describe-progress.ts';
-
-/** The state of a connection, for `leadsync status --json` and the status page. Times are ISO instants. */
-export interface ConnectionStatus {
-  readonly connection: string;
-  readonly lastRun: SyncReport | null;
-  readonly lastRunAt: string | null;
-  /** The table was unchanged since it had been read in full then, and the last run did not read it; absent: it did. */
-  readonly tableReadAt?: string;
-  readonly running: {
-    readonly runId: string;
-    readonly phase: string;
-    readonly holder: string | null;
-    /** What its attempts fail with; null: they do not. */
-    readonly fault: { readonly code: string; readonly message: string; readonly since: string } | null;
-  } | null;
-  /** What the operators were told of, and is not over; absent: nothing. */
-  readonly alerts?: readonly { readonly kind: AlertKind; readonly title: string; readonly since: string }[];
-  readonly nextRunAt: string | null;
-  readonly throttledUntil: string | null;
-  /** When a person paused it. */
-  readonly pausedSince: string | null;
-  /** The target's address for people; null before the first sync. */
-  readonly place: string | null;
-  /** Earlier targets, whose state is kept in case the setting returns; last left first. */
-  readonly formerPlaces: readonly { readonly address: string; readonly leftAt: string }[];
-  readonly held: number;
-  /** Requested edits that are not carried out yet; `why`: what kept the last run from the oldest, null: none tried. */
-  readonly requestedEdits: { readonly open: number; readonly why: string | null };
-  /** Leads that are gone from the service and whose rows are marked, as far as there is a status column. */
-  readonly deletedLeads: readonly string[];
-  /** How many leads `leads.query` does not show any more, whose rows stay; absent: none. */
-  readonly outsideLeads?: number;
-  readonly reminders: {
-    readonly coming: number;
-    /** `dueDay`: of a follow-up that is a day without a time. */
-    readonly next: readonly { readonly leadId: string; readonly dueAt: string; readonly dueDay?: string }[];
-  };
-}
+import { describeProgress } from './run-words.ts';
+import type pg from 'pg';
+import { redisAddressOf } from '../config/redis-address.ts';
+import { asOutage } from '../postgres/database-outage.ts';
+import { LeadsyncError } from '../lib/errors.ts';
+import { claimedAt, lastWriteAt, probeWrite } from '../store/keeper.ts';
 
 const remindersShown = 5;
 
-/** Reads the database alone: it affects no run. `openNow`: its open alerts, where they were read already. */
+export type ConnectionStatus = Awaited<ReturnType<typeof connectionStatus>>;
+
+/**
+ * The state of a connection, for `leadsync status --json` (docs/architecture.md 8) and the status page. Times are ISO instants. Reads the
+ * database alone: it affects no run. `openNow`: its open alerts, where they were read already.
+ */
 export async function connectionStatus(
   pool: Queryable,
   connection: ConnectionConfig,
   openNow?: readonly OpenAlert[],
-): Promise<ConnectionStatus> {
+) {
   const { name, leads, reminders, timeZone } = connection;
   const last = await lastRun(pool, name, 'sync');
   const open = await openRun(pool, name, 'sync');
@@ -85,30 +57,39 @@ export async function connectionStatus(
     connection: name,
     lastRun: last === null ? null : (last.report as SyncReport),
     lastRunAt: iso(last?.finishedAt),
+    /** The table was unchanged since it had been read in full then, and the last run did not read it; absent: it did. */
     ...(typeof last?.tableReadAt === 'string' && { tableReadAt: last.tableReadAt }),
     running: open && {
       runId: String(open.id),
       phase: open.phase,
       holder: await leaseHolder(pool, leaseName(name, 'sync')),
+      /** What its attempts fail with; null: they do not. */
       fault:
         open.attempts === 0 || open.fault === null
           ? null
           : { ...open.fault, since: new Date(open.fault.since).toISOString() },
     },
+    /** What the operators were told of, and is not over; absent: nothing. */
     ...(alerts.length > 0 && { alerts }),
     nextRunAt: schedule && iso(await nextRunOf(schedule)),
     throttledUntil: notBefore > Date.now() ? iso(notBefore) : null,
     pausedSince: iso(await pausedSince(pool, name)),
+    /** The target's address for people; null before the first sync. */
     place: places.find(({ leftAt }) => leftAt === null)?.address ?? null,
+    /** Earlier targets, whose state is kept in case the setting returns; last left first. */
     formerPlaces: places.flatMap(({ address, leftAt }) => (leftAt === null ? [] : [{ address, leftAt }])),
     held: await countHeld(pool, [connection]),
+    /** Not carried out yet; `why`: what kept the last run from the oldest, null: none tried. */
     requestedEdits: { open: edits.length, why: edits[0]?.note ?? null },
+    /** Gone from the service; their rows are marked, as far as there is a status column. */
     deletedLeads: await listDeleted(pool, name),
+    /** How many leads `leads.query` does not show any more, whose rows stay; absent: none. */
     ...(outsideLeads > 0 && { outsideLeads }),
     reminders: {
       coming: coming.count,
       next: await Promise.all(
         coming.next.map(async ({ leadId, dueAt }) => {
+          // Of a follow-up that is a day without a time.
           const dueDay = reminders === undefined ? null : await dayOf(dueAt, timeZone);
           return { leadId, dueAt: new Date(dueAt).toISOString(), ...(dueDay !== null && { dueDay }) };
         }),
@@ -121,7 +102,7 @@ async function alertsNow(pool: Queryable, connection: string): Promise<readonly 
   return (await openAlerts(pool, connection)).filter(({ clearedAt }) => clearedAt === null);
 }
 
-function shownAlert(alert: OpenAlert): NonNullable<ConnectionStatus['alerts']>[number] {
+function shownAlert(alert: OpenAlert) {
   const { title } = describeAlert({ ...alert, connection: '', event: 'raised' });
   return { kind: alert.kind, title, since: new Date(alert.raisedAt).toISOString() };
 }
@@ -143,31 +124,12 @@ async function nextRunOf({ pattern, timeZone, nextRunAt }: Schedule): Promise<nu
   return nextRun(pattern, timeZone, Date.now());
 }
 
-/** What the status page shows of a connection: the report of `leadsync status`, and more. */
-export interface ConnectionFacts {
-  readonly status: ConnectionStatus;
-  /** IANA zone in which people see its dates. */
-  readonly timeZone: string;
-  /** Epoch ms; null: never so far. */
-  readonly lastSuccessAt: number | null;
-  /** The newest sync that had ended when these facts began to be read; 0: none. */
-  readonly endedRun: number;
-  readonly progress: string | null;
-  /** Missing records whose deletion is not proven yet. */
-  readonly deletesWaiting: number;
-  readonly late: LateReminders;
-  readonly alerts: readonly OpenAlert[];
-  /** Company names by lead id, for the leads that the other facts name. */
-  readonly companies: ReadonlyMap<string, string>;
-  readonly columns: ReadonlyMap<string, string>;
-}
-
 export const namesShown = 50;
 
-export async function connectionFacts(
-  pool: Queryable,
-  connection: ConnectionConfig,
-): Promise<ConnectionFacts> {
+export type ConnectionFacts = Awaited<ReturnType<typeof connectionFacts>>;
+
+/** What the status page shows of a connection: the report of `leadsync status`, and more. */
+export async function connectionFacts(pool: Queryable, connection: ConnectionConfig) {
   const { name, timeZone } = connection;
   // First: what ends meanwhile the page is told of (live.js).
   const ended = await endedSyncs(pool, [name]);
@@ -178,13 +140,18 @@ export async function connectionFacts(
   const ids = [...problems.map(({ leadId = '' }) => leadId), ...status.deletedLeads.slice(0, namesShown)];
   return {
     status,
+    /** IANA zone in which people see its dates. */
     timeZone,
+    /** Epoch ms; null: never so far. */
     lastSuccessAt: await lastSuccessAt(pool, name),
+    /** The newest sync that had ended when these facts began to be read; 0: none. */
     endedRun: ended.get(name) ?? 0,
     progress: open === undefined ? null : describeProgress(open),
+    /** Missing records whose deletion is not proven yet. */
     deletesWaiting: await countWaitingDeletes(pool, name, deleteSides(connection)),
     late: await lateReminders(pool, name),
     alerts,
+    /** Company names by lead id, for the leads that the other facts name. */
     companies: await companiesOf(pool, name, ids),
     columns: columnsOf(connection.fields),
   };
@@ -193,4 +160,47 @@ export async function connectionFacts(
 /** The sides on which a missing record leads to a deletion. */
 export function deleteSides({ sync }: ConnectionConfig): DeleteSides {
   return { leads: sync.onLeadDeleted !== 'keep', rows: ['delete-lead', 'ask'].includes(sync.onRowDeleted) };
+}
+
+/** A server without which nothing goes on. */
+export interface ServerOutage {
+  readonly of: 'database' | 'queue';
+  readonly code: string;
+  readonly message: string;
+  /** ISO instant of the last write to the database, or when a worker last reached the queue; null: not known. */
+  readonly lastReachedAt: string | null;
+}
+
+/** The servers that take no writes now. Throws when the database does not even answer. */
+export async function serverOutages(pool: pg.Pool, config: Config): Promise<readonly ServerOutage[]> {
+  const found = [
+    { of: 'database', fault: await databaseFault(pool), lastAt: () => lastWriteAt(pool) },
+    { of: 'queue', fault: await queueFault(config), lastAt: () => claimedAt(pool) },
+  ] as const;
+  const outages: ServerOutage[] = [];
+  for (const { of, fault, lastAt } of found) {
+    if (fault === null) continue;
+    const at = await lastAt();
+    const { code, message } = fault;
+    outages.push({ of, code, message, lastReachedAt: at === null ? null : new Date(at).toISOString() });
+  }
+  return outages;
+}
+
+async function databaseFault(pool: pg.Pool): Promise<LeadsyncError | null> {
+  try {
+    await probeWrite(pool);
+    return null;
+  } catch (thrown) {
+    const fault = asOutage(thrown);
+    if (fault instanceof LeadsyncError) return fault;
+    throw fault;
+  }
+}
+
+/** Null also when the jobs are in the database. */
+async function queueFault({ redisUrl }: Config): Promise<LeadsyncError | null> {
+  if (redisUrl === undefined) return null;
+  const { redisOutage } = await import('../queue/redis-client.ts');
+  return redisOutage(redisAddressOf(redisUrl));
 }

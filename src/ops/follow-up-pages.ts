@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readFileSync } from 'node:fs';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { editJob, syncQueue } from '../../jobs/runs.ts';
@@ -11,9 +10,10 @@ import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-t
 import { followUpField } from '../core/lead/mapping.ts';
 import { requestEdit } from '../review/request-edit.ts';
 import { transaction } from '../store/database.ts';
-import { linkKey } from '../store/keeper.ts';
+import { linkKey, recipientOfFeed } from '../store/keeper.ts';
 import { findEdit, lastEditOf, type RequestedEdit } from '../store/requested-edits.ts';
 import { checkGuess, GuessLimit } from './access.ts';
+import { assetText } from './assets.ts';
 import {
   followUpPage,
   type FollowUpPage,
@@ -30,6 +30,9 @@ import { dayOf } from '../core/lead/day.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
 import { presentFollowUp } from '../store/follow-ups.ts';
+import { systemClock } from '../ports/clock.ts';
+import { connectionsWithFeed, feedRoot, readFeed, tokenOf } from '../reminders/feed/calendar-feed.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 
 /** How long (ms) a page waits for the change to be made before it says that it will be. */
 const patienceMs = 4_000;
@@ -48,9 +51,8 @@ export function followUpPages(app: App): Hono {
   const site = new Hono();
   if (app.config.publicUrl === undefined) return site;
   const guesses = new GuessLimit();
-  const style = readFileSync(new URL('assets/style.css', import.meta.url), 'utf8');
   site.get(`${linkRoot}/${styleName}`, (c) =>
-    c.body(style, 200, {
+    c.body(assetText('style.css'), 200, {
       'content-type': 'text/css; charset=utf-8',
       'cache-control': 'public, max-age=3600',
     }),
@@ -219,4 +221,43 @@ function otherWords(edit: RequestedEdit, words: Words, timeZone: string): string
     edit.requestedBy,
     shownDue(Date.parse(edit.settledAt ?? edit.requestedAt), null, words.language, timeZone),
   );
+}
+
+/** Feeds that are made at once: each is some megabytes. */
+const feedsAtOnce = 2;
+
+/**
+ * `/calendar/TOKEN.ics`: the follow-ups of one recipient for calendar programs, which send no token of an administrator and no
+ * cookie: the address is the secret. An unknown or replaced token is answered like any address without a page.
+ */
+export function calendarFeeds(app: App): Hono {
+  const site = new Hono();
+  if (connectionsWithFeed(app.config).length === 0) return site;
+  const guesses = new GuessLimit();
+  const making = new Semaphore(feedsAtOnce);
+  site.get(`${feedRoot}/:file`, async (c) => {
+    const found = await checkGuess(c, app.log, guesses, () =>
+      recipientOfFeed(app.pool, tokenOf(c.req.param('file'))),
+    );
+    if (found === 'later') return c.text('too many wrong addresses: try again in a moment\n', 429);
+    if (found === 'wrong') return c.text('not found\n', 404);
+    const feed = await readFeed(app, found.recipient, systemClock.now());
+    const etag = `"${feed.hash}"`;
+    // A program may keep it, and asks each time whether it is still so; a proxy keeps nothing.
+    const headers = { ETag: etag, 'Cache-Control': 'private, no-cache' };
+    if (matches(c, etag)) return c.body(null, 304, headers);
+    using _slot = await making.acquire();
+    return c.body(await feed.render(), 200, {
+      ...headers,
+      'Content-Type': 'text/calendar; charset=utf-8',
+      'Content-Disposition': 'inline; filename="follow-ups.ics"',
+    });
+  });
+  return site;
+}
+
+/** Whether the program has this version (RFC 9110, 13.1.2). */
+function matches(c: Context, etag: string): boolean {
+  const known = (c.req.header('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  return known.includes(etag) || known.includes('*');
 }

@@ -7,10 +7,7 @@ import { LeadsyncError } from '../lib/errors.ts';
 import { closedPages, isClosed, networkOf } from './access.ts';
 import { type ServedApp, site } from './site.ts';
 
-export interface HttpServer extends AsyncDisposable {
-  readonly port: number;
-  readonly url: string;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 const requestMs = 10_000;
 /** Ms after which an idle connection is closed. */
@@ -20,7 +17,7 @@ const silenceMs = 60_000;
  * The worker's HTTP port: the two probes, the metrics and the status page (see site.ts). Throws `http.port-taken` or
  * `http.not-listening`. Disposing it closes every connection at once.
  */
-export async function startHttpServer(app: ServedApp): Promise<HttpServer> {
+export async function startHttpServer(app: ServedApp) {
   const { host, port, adminToken: token } = app.config.http;
   if (isClosed(app.config)) app.log.warn(closedPages);
   let handle: Hono['fetch'] = () => new Response(null, { status: 503 });

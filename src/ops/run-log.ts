@@ -30,27 +30,22 @@ function logEnd(log: Logger, about: object, what: string, report: SyncReport): v
 
 const ending = { partial: 'was carried out in part', stopped: 'was stopped', failed: 'failed' } as const;
 
-interface Advice {
-  /** A word or two. */
-  readonly why: string;
-  readonly reason: string;
-  readonly help: string;
-}
+/** `why`: a word or two. */
+type Advice = Readonly<Record<'why' | 'reason' | 'help', string>>;
 
 function partly({ connection, held, putOff, problems }: SyncReport): Advice {
   const reasons = [
-    ...(held > 0 ? [`${held} held`] : []),
-    ...(putOff > 0 ? [`${putOff} put off`] : []),
-    ...(held + putOff === 0 ? [`${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`] : []),
+    held > 0 && `${held} held`,
+    putOff > 0 && `${putOff} put off`,
+    held + putOff === 0 && `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`,
   ];
   const help = [
-    ...(held > 0 ? [`leadsync conflicts --connection ${connection} lists what is held`] : []),
-    ...(held === 0 || putOff > 0
-      ? [`leadsync status --connection ${connection} shows what was left; the next sync tries it again`]
-      : []),
+    held > 0 && `leadsync conflicts --connection ${connection} lists what is held`,
+    (held === 0 || putOff > 0) &&
+      `leadsync status --connection ${connection} shows what was left; the next sync tries it again`,
   ];
-  const reason = reasons.join(', ');
-  return { why: reason, reason, help: help.join('; ') };
+  const reason = reasons.filter(Boolean).join(', ');
+  return { why: reason, reason, help: help.filter(Boolean).join('; ') };
 }
 
 /** The advice of the alert about it. */

@@ -3,21 +3,19 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { App } from '../app.ts';
-import { type AccessPolicy, accessWithoutToken, sameOrigin, TokenAccess } from './access.ts';
+import { type AccessPolicy, accessWithoutToken, sameOrigin, TokenAccess, isHttps } from './access.ts';
 import { assets } from './assets.ts';
-import { calendarFeeds } from './calendar-feeds.ts';
-import { followUpPages } from './follow-up-pages.ts';
-import { liveRuns } from './live-runs.ts';
+import { calendarFeeds, followUpPages } from './follow-up-pages.ts';
+import { liveRuns, statusPages } from './status-pages.ts';
 import { layout, missingPage } from './pages/layout.ts';
-import type { Metrics } from './metrics.ts';
+import type { MetricsPage } from './metrics-page.ts';
 import { shownPath } from './requests.ts';
 import { conflictPages } from './conflict-pages.ts';
 import { connectionOrders } from './connection-orders.ts';
-import { securityHeaders } from './security-headers.ts';
 import { signedIn } from './signed-in.ts';
-import { statusPages } from './status-pages.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { getPath } from 'hono/utils/url';
+import { secureHeaders } from 'hono/secure-headers';
 
 const boardPath = '/queues';
 
@@ -27,7 +25,7 @@ const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 const maxBody = 16 * 1024;
 
 export interface ServedApp extends App {
-  readonly metrics: Metrics;
+  readonly metrics: () => Promise<MetricsPage>;
 }
 
 /**
@@ -81,9 +79,10 @@ export async function site(app: ServedApp, policy: AccessPolicy): Promise<Hono> 
       : c.text('not found\n', 404),
   );
   site.route('/', assets());
-  site.get('/metrics', async (c) =>
-    c.body(await metrics.render(), 200, { 'content-type': metrics.contentType }),
-  );
+  site.get('/metrics', async (c) => {
+    const page = await metrics();
+    return c.body(await page.render(), 200, { 'content-type': page.contentType });
+  });
   site.route(boardPath, await (await app.queues()).board(boardPath));
   site.route('/', liveRuns(app));
   site.route('/', statusPages(app));
@@ -150,5 +149,49 @@ function below(base: string): MiddlewareHandler {
       const html = (await c.res.text()).replaceAll(address, (_, name: string) => ` ${name}="${base}/`);
       c.res = new Response(html, { status, headers: { 'content-type': 'text/html; charset=UTF-8' } });
     }
+  };
+}
+
+const own = "'self'";
+const none = "'none'";
+
+const others = {
+  // Not no-referrer: browsers would then send forms with `Origin: null`.
+  referrerPolicy: 'same-origin',
+  xFrameOptions: 'DENY',
+  // Set below, for https alone.
+  strictTransportSecurity: false,
+} as const;
+
+/** Our own pages: nothing inline, nothing from elsewhere. */
+const pagePolicy = {
+  defaultSrc: [none],
+  scriptSrc: [own],
+  connectSrc: [own],
+  styleSrc: [own],
+  imgSrc: [own],
+  formAction: [own],
+  frameAncestors: [none],
+  baseUri: [none],
+};
+
+/** What bull-board's pages need besides: style attributes, and the base of their addresses. */
+export const boardPolicy = {
+  ...pagePolicy,
+  styleSrc: [own, "'unsafe-inline'"],
+  formAction: [none],
+  baseUri: [own],
+};
+
+const pages = secureHeaders({ ...others, contentSecurityPolicy: pagePolicy });
+const boards = secureHeaders({ ...others, contentSecurityPolicy: boardPolicy });
+
+/** The headers of every reply: what a page may do and load, and that the browser keeps nothing of it. */
+function securityHeaders(boardPath: string): MiddlewareHandler {
+  return async (c, next) => {
+    const isBoard = c.req.path === boardPath || c.req.path.startsWith(`${boardPath}/`);
+    await (isBoard ? boards : pages)(c, next);
+    if (!c.res.headers.has('cache-control')) c.header('Cache-Control', 'no-store');
+    if (isHttps(c)) c.header('Strict-Transport-Security', 'max-age=31536000');
   };
 }

@@ -8,11 +8,10 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { forMany } from '../store/for-many.ts';
 import { listDecisions } from '../store/conflicts.ts';
 import { listHeld } from '../store/held.ts';
-import { companiesOf, waitingDeletes } from '../store/pairs.ts';
+import { companiesIn, waitingDeletes, withCompanies } from '../store/pairs.ts';
 import { listReminders, type ReminderState } from '../store/mails.ts';
-import { listActions, listRuns } from '../store/run-list.ts';
+import { listActions, listRuns, endedSyncs, openSyncs } from '../store/run-list.ts';
 import { getRun } from '../store/runs.ts';
-import type { SyncContext } from '../sync/context.ts';
 import type { SyncReport } from '../sync/report.ts';
 import { shownHeld } from './conflict-pages.ts';
 import { connectionFacts, deleteSides } from './connection-status.ts';
@@ -22,6 +21,7 @@ import { missingPage } from './pages/layout.ts';
 import { overviewPage } from './pages/overview.ts';
 import { problemsShown, runPage } from './pages/run.ts';
 import { pageOf, position } from './requests.ts';
+import { describeProgress } from './run-words.ts';
 
 const shown = { conflicts: 5, decisions: 10, runs: runsShown, changes: 25, reminders: 10, deletes: 20 };
 
@@ -53,11 +53,11 @@ export function statusPages(app: App): Hono {
     const facts = await connectionFacts(pool, context.connection);
     const { running, pausedSince } = facts.status;
     const reminders = async (states: readonly ReminderState[]) =>
-      named(context, await listReminders(pool, name, states, shown.reminders));
+      withCompanies(pool, name, await listReminders(pool, name, states, shown.reminders));
     const page = {
       facts,
       isAsked: running === null && pausedSince === null && (await isAsked(app, name)),
-      decisions: await named(context, await listDecisions(pool, name, null, shown.decisions)),
+      decisions: await withCompanies(pool, name, await listDecisions(pool, name, null, shown.decisions)),
       deletes: await waitingDeletes(pool, name, deleteSides(context.connection), shown.deletes),
       conflicts: shownHeld(app, await listHeld(pool, [context.connection], { limit: shown.conflicts })),
       runs: items,
@@ -86,11 +86,7 @@ export function statusPages(app: App): Hono {
       run,
       timeZone: context.connection.timeZone,
       actions: items,
-      companies: await companiesOf(
-        pool,
-        run.connection,
-        about.map(({ leadId }) => leadId ?? ''),
-      ),
+      companies: await companiesIn(pool, run.connection, about),
       columns: columnsOf(context.connection.fields),
       problemsFrom,
       isFirst: after === 0,
@@ -102,15 +98,6 @@ export function statusPages(app: App): Hono {
   return site;
 }
 
-async function named<Item extends { readonly leadId: string }>(
-  { pool, connection }: SyncContext,
-  items: readonly Item[],
-): Promise<readonly (Item & { readonly company: string | null })[]> {
-  const ids = items.map(({ leadId }) => leadId);
-  const companies = await companiesOf(pool, connection.name, ids);
-  return items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
-}
-
 /** Whether a sync is in the queue that has not started; false when the queue does not answer: the page needs no queue. */
 async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
   try {
@@ -119,4 +106,36 @@ async function isAsked({ queues, log }: App, name: string): Promise<boolean> {
     log.debug({ err: error, connection: name }, 'the queue does not answer');
     return false;
   }
+}
+
+/** An answer holds for so long (ms), for all browsers together: they ask every second. */
+const freshMs = 900;
+
+/** `/live`: the progress of all syncs, whichever process runs them, for the script of the pages. */
+export function liveRuns({ pool, contexts, log }: App): Hono {
+  /** By connection: the syncs under way, and the one that ended last, since many a sync is over between two looks. */
+  const query = async () => {
+    const names = [...contexts.keys()];
+    // In this order no sync is in neither.
+    const runs = await openSyncs(pool, names);
+    const ended = await endedSyncs(pool, names);
+    return {
+      running: Object.fromEntries(
+        runs.map((run) => [run.connection, { run: run.id, text: describeProgress(run) }]),
+      ),
+      ended: Object.fromEntries(ended),
+    };
+  };
+  let last: { readonly at: number; readonly live: ReturnType<typeof query> } | null = null;
+  return new Hono().get('/live', async (c) => {
+    const now = performance.now();
+    if (last === null || now - last.at >= freshMs) last = { at: now, live: query() };
+    try {
+      return c.json(await last.live);
+    } catch (error) {
+      // Every second: an outage has its own line.
+      log.debug({ err: error }, 'the progress of syncs cannot be read');
+      return c.text('not now\n', 503);
+    }
+  });
 }

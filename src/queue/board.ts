@@ -5,13 +5,6 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { Queue } from 'bullmq';
 import { Hono } from 'hono';
 
-export interface Board {
-  /** To be mounted at the path for which the board was made. */
-  readonly app: Hono;
-  /** Shows a queue that was opened later. */
-  addQueue(queue: unknown): void;
-}
-
 /** The fonts that its page would load from other servers. */
 const elsewhere = /<link [^>]*href="(https?:)?\/\/[^>]*>/g;
 
@@ -20,11 +13,13 @@ const wayBack =
   '<a href="/" style="position:fixed;left:1rem;bottom:3rem;z-index:9999;padding:.5rem .75rem;border-radius:.4rem;background:#1d4ed8;color:#fff">Back to the status page</a>';
 const root = '<div id="root">';
 
+export type Board = ReturnType<typeof createBoard>;
+
 /**
  * BullMQ's own board over some queues, read-only. Jobs hold ids and names alone, so it shows nothing else. `path`: where it is
  * mounted, such as `/queues`.
  */
-export function createBoard(path: string, queues: Iterable<unknown>): Board {
+export function createBoard(path: string, queues: Iterable<unknown>) {
   const serverAdapter = new HonoAdapter(serveStatic).setBasePath(path);
   const { addQueue } = createBullBoard({
     queues: [...queues].map(adapterOf),
@@ -47,7 +42,8 @@ export function createBoard(path: string, queues: Iterable<unknown>): Board {
       );
   });
   app.route('/', serverAdapter.registerPlugin());
-  return { app, addQueue: (queue) => addQueue(adapterOf(queue)) };
+  /** `addQueue` shows a queue that was opened later. */
+  return { app, addQueue: (queue: unknown) => addQueue(adapterOf(queue)) };
 }
 
 function adapterOf(queue: unknown): BullMQAdapter {

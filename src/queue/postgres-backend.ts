@@ -17,7 +17,7 @@ import { codeOf, LeadsyncError } from '../lib/errors.ts';
 import { pacedClient, type PostgresUrl } from '../postgres/postgres-client.ts';
 import { makeSchema, withSchemaRights } from '../postgres/schema-rights.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';
-import { scheduleSettings } from './schedules.ts';
+import { scheduleSettings } from './work.ts';
 
 const { Queue, Worker: UsualWorker } = withBackend(createPostgresBackend);
 

@@ -9,60 +9,18 @@ import type { PostgresUrl } from '../postgres/postgres-client.ts';
 import type { Backend, BackendOptions, BullQueue } from './backend.ts';
 import type { Board } from './board.ts';
 import { openPostgresBackend } from './postgres-backend.ts';
-import { upsertSchedule } from './schedules.ts';
-import { type JobHandler, startWorker } from './work.ts';
-
-export type { JobResult } from './work.ts';
+import { upsertSchedule, type JobHandler, startWorker } from './work.ts';
 
 /**
  * Only this room knows BullMQ. Jobs carry ids and names, never data of leads or secrets.
  */
 
-export interface JobQueue {
-  /**
-   * Adds a job that is due at once or after `delayMs`. The queue ignores an `id` that it knows. `requestedAt` (epoch ms): when
-   * an earlier job made the same request. During an outage of Redis every method throws `queue.unavailable`.
-   */
-  add(
-    name: string,
-    payload: object,
-    options?: {
-      readonly id?: string;
-      readonly delayMs?: number;
-      readonly requestedAt?: number;
-      /** False: a job that has finished, and its id, are forgotten at once. */
-      readonly isKept?: boolean;
-    },
-  ): Promise<AddedJob>;
-  /**
-   * Takes jobs, `concurrency` at a time (default 1) and in their order, until the returned object is disposed: that stops
-   * the jobs under way and returns them to the queue.
-   */
-  work(handlers: Readonly<Record<string, JobHandler>>, concurrency?: number): AsyncDisposable;
-  /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
-  schedule(name: string, pattern: string, timeZone: string, job: string, payload: object): Promise<void>;
-  /** How many schedules there are, by one command; also those that have lost what they say. */
-  countSchedules(): Promise<number>;
-  /** The schedules that are whole, by their names, and when each is next due (epoch ms). */
-  schedules(): Promise<
-    ReadonlyMap<string, { readonly pattern: string; readonly timeZone: string; readonly nextRunAt: number }>
-  >;
-  unschedule(name: string): Promise<void>;
-  counts(): Promise<JobCounts>;
-  /** By the `connection` of their payloads; reads every job that waits, is under way or is delayed. */
-  countsOfConnections(): Promise<ReadonlyMap<string, JobCounts>>;
-  /** Deletes the queue with its jobs and schedules; of a connection, those of its jobs that are not under way. */
-  forget(connection?: string): Promise<void>;
-}
+/** One queue. During an outage of Redis every method throws `queue.unavailable`. */
+export type JobQueue = ReturnType<typeof jobQueue>;
 
 export type JobCounts = Readonly<Record<'waiting' | 'active' | 'delayed' | 'failed', number>>;
 
 export const noJobs: JobCounts = { waiting: 0, active: 0, delayed: 0, failed: 0 };
-
-interface AddedJob {
-  /** Waits until some worker has finished the job, and returns its summary; rejects when the job failed. */
-  finished(signal: AbortSignal): Promise<unknown>;
-}
 
 export interface Queues
   extends AsyncDisposable,
@@ -94,13 +52,6 @@ export type QueueBackend =
   | { readonly kind: 'postgres'; readonly connectionString: PostgresUrl }
   | { readonly kind: 'redis'; readonly address: RedisAddress };
 
-async function openBackend(where: QueueBackend, workers: number, options: BackendOptions): Promise<Backend> {
-  if (where.kind === 'postgres') return openPostgresBackend(where.connectionString, workers, options);
-  // Loaded only where it is used: a command without Redis starts faster.
-  const { openRedisBackend } = await import('./redis-backend.ts');
-  return openRedisBackend(where.address, options);
-}
-
 /** Opens the queues. `workers`: how many may run at once. Throws LeadsyncErrors of code `queue.*` for Redis. */
 export async function openQueues(
   where: QueueBackend,
@@ -112,7 +63,12 @@ export async function openQueues(
   const warn = (error: unknown, message: string): void => {
     if (!closing) log[hasLostJob(error) ? 'debug' : 'warn']({ err: error }, message);
   };
-  const backend = await openBackend(where, workers, { warn, ...(telemetry && { telemetry }) });
+  const options = { warn, ...(telemetry && { telemetry }) };
+  const backend =
+    where.kind === 'postgres'
+      ? await openPostgresBackend(where.connectionString, workers, options)
+      : // Loaded only where it is used: a command without Redis starts faster.
+        await (await import('./redis-backend.ts')).openRedisBackend(where.address, options);
   const open = new Map<string, BullQueue>();
   const boards: Board[] = [];
   const queueOf = (name: string): BullQueue => {
@@ -176,9 +132,22 @@ function jobQueue(
   backend: Backend,
   settings: { readonly lockMs: number } & Pick<BackendOptions, 'warn'>,
   ask: Ask,
-): JobQueue {
+) {
   return {
-    async add(job, payload, { id = randomUUID(), delayMs, requestedAt, isKept = true } = {}) {
+    /**
+     * Adds a job that is due at once or after `delayMs`. The queue ignores an `id` that it knows. `requestedAt` (epoch ms): when an earlier job
+     * made the same request. Unless `isKept`, a job that has finished, and its id, are forgotten at once.
+     */
+    async add(
+      job: string,
+      payload: object,
+      {
+        id = randomUUID(),
+        delayMs,
+        requestedAt,
+        isKept = true,
+      }: Partial<Readonly<{ id: string; delayMs: number; requestedAt: number; isKept: boolean }>> = {},
+    ) {
       const kept = isKept ? keepJobs : true;
       const delay = delayMs === undefined ? {} : { delay: Math.ceil(delayMs) };
       const options = {
@@ -190,11 +159,17 @@ function jobQueue(
         removeOnFail: kept,
       };
       await ask((queue) => queue.add(job, payload, options));
-      return { finished: (signal) => finished(ask, id, signal) };
+      /** Waits until some worker has finished the job, and returns its summary; rejects when the job failed. */
+      return { finished: (signal: AbortSignal) => finished(ask, id, signal) };
     },
-    work: (handlers, concurrency = 1) =>
+    /**
+     * Takes jobs, `concurrency` at a time and in their order, until the returned object is disposed: that stops the jobs under way and returns
+     * them to the queue.
+     */
+    work: (handlers: Readonly<Record<string, JobHandler>>, concurrency = 1) =>
       startWorker(name, backend, ask, { ...settings, concurrency }, handlers),
-    async schedule(schedule, pattern, timeZone, job, payload) {
+    /** Keeps exactly one schedule of that name: a cron pattern in a time zone. */
+    async schedule(schedule: string, pattern: string, timeZone: string, job: string, payload: object) {
       const template = {
         name: job,
         data: payload,
@@ -203,7 +178,9 @@ function jobQueue(
       };
       await ask((queue) => upsertSchedule(queue, schedule, { pattern, tz: timeZone }, template));
     },
+    /** How many schedules there are, by one command; also those that have lost what they say. */
     countSchedules: () => ask((queue) => queue.getJobSchedulersCount()),
+    /** The schedules that are whole, by their names, and when each is next due (epoch ms). */
     async schedules() {
       const found = await ask((queue) => queue.getJobSchedulers());
       return new Map(
@@ -212,15 +189,16 @@ function jobQueue(
         ),
       );
     },
-    async unschedule(schedule) {
+    async unschedule(schedule: string) {
       await ask((queue) => queue.removeJobScheduler(schedule));
     },
-    async counts() {
+    async counts(): Promise<JobCounts> {
       const counts = await ask((queue) => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
       const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
       return { waiting, active, delayed, failed };
     },
-    async countsOfConnections() {
+    /** By the `connection` of their payloads; reads every job that waits, is under way or is delayed. */
+    async countsOfConnections(): Promise<ReadonlyMap<string, JobCounts>> {
       const counts = new Map<string, JobCounts>();
       for (const state of ['waiting', 'active', 'delayed'] as const) {
         for (const { data } of await ask((queue) => queue.getJobs([state]))) {
@@ -231,7 +209,8 @@ function jobQueue(
       }
       return counts;
     },
-    async forget(connection) {
+    /** Deletes the queue with its jobs and schedules; of a connection, those of its jobs that are not under way. */
+    async forget(connection?: string): Promise<void> {
       if (connection === undefined) return ask((queue) => queue.obliterate({ force: true }));
       await ask((queue) => queue.removeJobScheduler(connection));
       for (const { id = '', data } of await ask((queue) => queue.getJobs()))

@@ -9,11 +9,7 @@ export function replyCode(error: unknown): string | null {
   return isReply ? (/^[A-Z]+/.exec(error.message)?.[0] ?? null) : null;
 }
 
-interface Fault {
-  readonly code: string;
-  readonly says: string;
-  readonly help: string;
-}
+type Fault = Readonly<Record<'code' | 'says' | 'help', string>>;
 
 const certificate = {
   code: 'queue.certificate',

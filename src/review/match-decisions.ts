@@ -41,10 +41,7 @@ export class Decisions {
   }
 
   /** The pairs with a known match; call it once, after the last `seeLead` and `seeRow`. */
-  pairs(): {
-    readonly list: readonly { readonly lead: number; readonly row: number }[];
-    has(lead: number, row: number): boolean;
-  } {
+  pairs() {
     const states = new Map<string, MatchState>();
     const list = this.#leads.flatMap(({ nth: lead, known }) =>
       known.flatMap(({ contentHash, rowMark, state }) =>
@@ -57,7 +54,7 @@ export class Decisions {
       ),
     );
     this.#states = states;
-    return { list, has: (lead, row) => states.has(`${lead} ${row}`) };
+    return { list, has: (lead: number, row: number) => states.has(`${lead} ${row}`) };
   }
 
   /** Null: seen for the first time. */

@@ -11,7 +11,7 @@ import type { FirstRows } from '../targets/file/file-format.ts';
 import { withFirstRows, writeHeading } from '../targets/file/workbook-target.ts';
 import { cellName } from '../targets/shared/cell-name.ts';
 import { lastHeading } from '../targets/shared/columns.ts';
-import type { Draft } from './answers.ts';
+import type { Draft } from './setup-files.ts';
 
 /** A table as somebody sees it who does not know its headings. */
 export interface FoundTable {

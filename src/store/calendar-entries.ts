@@ -16,7 +16,7 @@ export interface EntryRef {
 }
 
 /** What the calendar showed, as the database keeps it. */
-export type ShownJson = Readonly<Record<string, unknown>> & { readonly kind: string };
+type ShownJson = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /** What is stored of an entry besides its key. Dates are epoch ms. */
 export interface EntryState {

@@ -21,7 +21,7 @@ export async function databaseNow(db: Pick<pg.Pool, 'query'>): Promise<number> {
 /**
  * How far (ms) `clock` is ahead of `here`, to half of the time that asking takes; below zero: behind. Throws what `clock` throws.
  */
-export async function aheadMs(clock: () => Promise<number>, here: () => number): Promise<number> {
+async function aheadMs(clock: () => Promise<number>, here: () => number): Promise<number> {
   const asked = here();
   const there = await clock();
   return there - (asked + here()) / 2;
@@ -62,4 +62,38 @@ export async function useDatabaseTime(pool: pg.Pool): Promise<Disposable> {
       Date.now = machineClock;
     },
   };
+}
+
+/** How far (ms) a clock is ahead of the database's; below zero: behind. */
+export interface ClockDifference {
+  readonly clock: 'worker' | 'redis' | 'service';
+  /** Whose service it is. */
+  readonly connection?: string;
+  readonly aheadMs: number;
+}
+
+/**
+ * The clocks of this machine, of Redis if it holds the jobs, and of each service whose replies to this process had a time. Throws
+ * what the database and the queues throw.
+ */
+export async function clockDifferences({
+  pool,
+  queues,
+  activity,
+}: {
+  readonly pool: pg.Pool;
+  readonly queues: () => Promise<{ readonly clock: (() => Promise<number>) | null }>;
+  readonly activity: { readonly serviceAheadMs: ReadonlyMap<string, number> };
+}): Promise<readonly ClockDifference[]> {
+  const database = await aheadMs(() => databaseNow(pool), Date.now);
+  const { clock } = await queues();
+  return [
+    { clock: 'worker', aheadMs: machineNow() - Date.now() - database },
+    ...(clock === null
+      ? []
+      : [{ clock: 'redis', aheadMs: (await aheadMs(clock, Date.now)) - database } as const]),
+    ...[...activity.serviceAheadMs].map(
+      ([connection, ahead]) => ({ clock: 'service', connection, aheadMs: ahead - database }) as const,
+    ),
+  ];
 }

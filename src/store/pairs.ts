@@ -123,6 +123,27 @@ export function companiesOf(
   );
 }
 
+/** The same of what is about leads. */
+export function companiesIn(
+  db: Queryable,
+  connection: string,
+  items: readonly { readonly leadId?: string | null }[],
+): Promise<ReadonlyMap<string, string>> {
+  return companiesOf(db, connection, [...new Set(items.flatMap(({ leadId }) => leadId ?? []))]);
+}
+
+export type WithCompany<Item> = Item & { readonly company: string | null };
+
+/** Each with what the company of its lead is called; null: not known. */
+export async function withCompanies<Item extends { readonly leadId: string }>(
+  db: Queryable,
+  connection: string,
+  items: readonly Item[],
+): Promise<readonly WithCompany<Item>[]> {
+  const companies = await companiesIn(db, connection, items);
+  return items.map((item) => ({ ...item, company: companies.get(item.leadId) ?? null }));
+}
+
 export async function knownOf(
   db: Queryable,
   connection: string,

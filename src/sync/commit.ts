@@ -1,7 +1,17 @@
 import type pg from 'pg';
 import { isDeepStrictEqual } from 'node:util';
-import { codeOf } from '../lib/errors.ts';
-import { type Cells, isUnreadable, readable, sameCell, type Value, type Values } from '../core/lead/value.ts';
+import { codeOf, withoutStop } from '../lib/errors.ts';
+import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
+import {
+  type Cell,
+  type Cells,
+  isUnreadable,
+  readable,
+  sameCell,
+  showCell,
+  type Value,
+  type Values,
+} from '../core/lead/value.ts';
 import { type ActionKind, type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
 import { putsBack, takenAway } from '../core/merge/put-back.ts';
@@ -50,6 +60,19 @@ export interface LeadResult {
 /** The result of an action that is left to the next run. */
 export function deferred(action: Action, code: string, message: string): LeadResult {
   return { action, outcome: { state: 'deferred', code, message } };
+}
+
+/** The conflict of a field that the service refused, ignored, or stored with another value. */
+export function refusal(
+  { leadId, row }: Pick<Action, 'leadId' | 'row'>,
+  fields: readonly FieldMapping[],
+  field: string,
+  sent: Cell,
+  stored: Cell,
+  why: string,
+): NewConflict {
+  const message = `the service did not take ${headingOf(fields, field)} = ${showCell(sent)}: ${withoutStop(why)}. It is sent again when it changes`;
+  return { leadId, field, row, code: 'lead.field-refused', message, lead: stored, rowValue: sent };
 }
 
 /** What the content of a create is remembered by. */
@@ -152,9 +175,23 @@ export function commitRows(context: StepContext, run: Run, results: readonly Row
   const carriedOut = results.filter(({ state }) => state === 'done');
   const done = carriedOut.map(({ action }) => action);
   const outcomes = results.map(({ action, row: _row, ...result }) => ({ actionId: action.id, ...result }));
-  const conflicts = results.flatMap(({ action: { leadId, row }, state, code = '', message = '' }) =>
-    state === 'held' ? [{ leadId, row, code, message }] : [],
-  );
+  const { fields } = context.connection;
+  const conflicts = results.flatMap(({ action, state, code = '', message = '' }) => {
+    if (state !== 'held') return [];
+    const { leadId, row, reason, changes } = action;
+    if (reason !== 'stored-otherwise') return [{ leadId, row, code, message }];
+    // The row keeps what was sent: as an edit, it would be sent again by each run.
+    return Object.entries(changes).map(([field, { from, to }]) =>
+      refusal(
+        action,
+        fields,
+        field,
+        from,
+        to,
+        `it has ${showCell(to)}, which the row cannot show. ${message}`,
+      ),
+    );
+  });
   // An earlier attempt at an action that is not done now may have arrived: what it overwrote stays on record.
   const untried = results.flatMap(({ action, state }) =>
     state !== 'done' && action.attempts === 0 ? [action.id] : [],

@@ -27,10 +27,9 @@ import { loadSpellings, spelled } from '../store/pairs.ts';
 import { connectionOf } from '../store/places.ts';
 import { refusedBefore, sightingsOf } from '../store/refused-creates.ts';
 import type { Run } from '../store/runs.ts';
-import { deferred, type LeadResult, sentKeyOf } from './commit.ts';
+import { deferred, type LeadResult, refusal, sentKeyOf } from './commit.ts';
 import { inLeasedTransaction, serviceOf, type StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
-import { refusal } from './update-lead.ts';
 
 const notReadBack = 'the lead was created, but could not be read back; the next complete scan shows it';
 

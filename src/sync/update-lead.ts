@@ -1,4 +1,4 @@
-import { LeadsyncError, withoutStop } from '../lib/errors.ts';
+import { LeadsyncError } from '../lib/errors.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { fieldJson, type Lead, leadCells } from '../core/lead/lead.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
 import type { NewConflict } from '../core/merge/held-conflicts.ts';
-import { deferred, type LeadResult } from './commit.ts';
+import { deferred, type LeadResult, refusal } from './commit.ts';
 import type { StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';
 
@@ -195,17 +195,4 @@ function resultOf(
       ? ({ state: 'held', code: 'lead.field-refused' } as const)
       : ({ state: 'done', isShown } as const);
   return { action, outcome, conflicts, written, agreed, toRow };
-}
-
-/** The conflict of a field that the service refused, ignored, or stored with another value. */
-export function refusal(
-  { leadId, row }: Pick<Action, 'leadId' | 'row'>,
-  fields: readonly FieldMapping[],
-  field: string,
-  sent: Cell,
-  stored: Cell,
-  why: string,
-): NewConflict {
-  const message = `the service did not take ${headingOf(fields, field)} = ${showCell(sent)}: ${withoutStop(why)}. It is sent again when it changes`;
-  return { leadId, field, row, code: 'lead.field-refused', message, lead: stored, rowValue: sent };
 }

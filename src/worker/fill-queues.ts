@@ -119,22 +119,10 @@ function schedules({ contexts }: App, agreed: Agreed) {
     job: 'sync',
     payload: unattended(name),
   }));
-  const others = Object.entries(upkeep).map(([job, { queue, pattern }]) => ({
-    queue,
-    name: job,
-    pattern,
-    timeZone: 'UTC',
-    job,
-    payload: {},
-  }));
+  const others = Object.entries(upkeep).map(([job, { queue, pattern }]) => {
+    return { queue, name: job, pattern, timeZone: 'UTC', job, payload: {} };
+  });
   return [...nights, ...others];
-}
-
-/** A run that may lack a job: the interrupted one, and a night (epoch ms) that no run answers for. */
-interface MissingRuns {
-  readonly context: Pick<SyncContext, 'connection' | 'log'>;
-  readonly open: Run | null;
-  readonly due: number | null;
 }
 
 /** Adds jobs for open runs, and for nights of the agreed schedules that were missed. `isLook`: where there is no job: a failed one does not come back. */
@@ -158,13 +146,17 @@ async function addMissingRuns(app: App, agreed: Agreed, isLook: boolean): Promis
       if (hasRunJob(jobs, name) || (await pausedSince(pool, name)) !== null) continue;
       if ((await leaseHolder(pool, leaseName(name, 'sync'))) !== null) continue;
     }
-    await addRuns(app, { context, open, due });
+    await addRuns(app, context, open, due);
   }
 }
 
-/** Adds a job for the interrupted run, and one for the missed night. */
-async function addRuns(app: App, { context, open, due }: MissingRuns): Promise<void> {
-  const { connection, log } = context;
+/** Adds a job for the interrupted run, and one for a night (epoch ms) that no run answers for. */
+async function addRuns(
+  app: App,
+  { connection, log }: SyncContext,
+  open: Run | null,
+  due: number | null,
+): Promise<void> {
   const { name } = connection;
   // A job of the same time that failed, or is in no list any more, is known all the same.
   const again = Math.floor(Date.now() / secondJobMs);

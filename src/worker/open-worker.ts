@@ -1,50 +1,44 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { AlertContext } from '../alerts/channels.ts';
-import { type App, openApp } from '../app.ts';
+import { type App, once, openApp } from '../app.ts';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { Telemetry } from '../lib/telemetry.ts';
 import { version } from '../lib/version.ts';
-import { clockDifferences } from '../ops/clock-differences.ts';
-import type { QueueCounts, WatchedConnection } from '../ops/figure-sources.ts';
-import { createMetrics, type Metrics } from '../ops/metrics.ts';
+import { clockDifferences } from '../store/database-time.ts';
+import type { WatchedConnection } from '../ops/metrics-page.ts';
 import { systemClock } from '../ports/clock.ts';
-import type { Queues } from '../queue/queue.ts';
+import type { JobCounts, Queues } from '../queue/queue.ts';
 import { CircuitBreakers } from '../reminders/send/circuit-breakers.ts';
-import { type MailWaits, usualWaits } from '../reminders/send/mail-limits.ts';
+import { usualWaits } from '../reminders/send/mail-limits.ts';
 import type { Mailer } from '../reminders/send/mail.ts';
-import { createMailLedger, type MailLedger } from '../store/mail-ledger.ts';
+import { createMailLedger } from '../store/mail-ledger.ts';
 import { serviceScope } from '../store/services.ts';
 
-export interface WorkerApp extends App {
-  readonly mailer: Mailer;
-  readonly ledger: MailLedger;
-  readonly breakers: CircuitBreakers;
-  readonly waits: MailWaits;
-  /** Null: no alerts are configured. */
-  readonly alerting: AlertContext | null;
-  readonly metrics: Metrics;
-}
+export type WorkerApp = Awaited<ReturnType<typeof openWorker>>;
 
-export async function openWorker(config: Config, log: Logger, telemetry?: Telemetry): Promise<WorkerApp> {
+export async function openWorker(config: Config, log: Logger, telemetry?: Telemetry) {
   await using stack = new AsyncDisposableStack();
   const app = stack.use(await openApp(config, log, telemetry));
   const { pool, database, queue, queues, activity } = app;
   const ledger = stack.use(createMailLedger(pool));
   const mailer = stack.use(openMailer(app));
-  const metrics = createMetrics({
-    log,
-    pool,
-    database,
-    queue: config.redisUrl === undefined ? database : queue,
-    version,
-    connections: config.connections.map(watched),
-    activity,
-    queueCounts: async () => countJobs(await queues()),
-    clocks: () => clockDifferences(app),
+  const metrics = once(async () => {
+    const { MetricsPage } = await import('../ops/metrics-page.ts');
+    return new MetricsPage({
+      log,
+      pool,
+      database,
+      queue: config.redisUrl === undefined ? database : queue,
+      version,
+      connections: config.connections.map(watched),
+      activity,
+      queueCounts: async () => countJobs(await queues()),
+      clocks: () => clockDifferences(app),
+    });
   });
-  if (config.telemetry?.metrics) stack.use(await metrics.observe());
+  if (config.telemetry?.metrics) stack.use(await (await metrics()).observe());
   const owned = stack.move();
   return {
     ...app,
@@ -52,7 +46,9 @@ export async function openWorker(config: Config, log: Logger, telemetry?: Teleme
     ledger,
     breakers: new CircuitBreakers(),
     waits: usualWaits,
+    /** Null: no alerts are configured. */
     alerting: alertingOf(app, mailer),
+    /** What is scraped, made at first use: commands are never scraped. */
     metrics,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -86,14 +82,8 @@ export function openMailer({ config, activity }: App): Mailer {
     }
   };
   return {
-    send: async (mail) => counted((await open()).send(mail)),
-    async turn(signal) {
-      const turn = await (await open()).turn(signal);
-      return {
-        send: (mail, elapsed) => counted(turn.send(mail, elapsed)),
-        [Symbol.dispose]: () => turn[Symbol.dispose](),
-      };
-    },
+    send: async (mail, elapsed) => counted((await open()).send(mail, elapsed)),
+    turn: async (signal) => (await open()).turn(signal),
     verify: async () => (await open()).verify(),
     async [Symbol.asyncDispose]() {
       await (await opened)?.[Symbol.asyncDispose]();
@@ -111,8 +101,8 @@ function watched({ name, leads, sync, reminders }: ConnectionConfig): WatchedCon
 }
 
 /** One queue after the other: they share few connections. */
-async function countJobs(queues: Queues): Promise<ReadonlyMap<string, QueueCounts>> {
-  const counts = new Map<string, QueueCounts>();
+async function countJobs(queues: Queues): Promise<ReadonlyMap<string, JobCounts>> {
+  const counts = new Map<string, JobCounts>();
   for (const name of queues.names()) counts.set(name, await queues.queue(name).counts());
   return counts;
 }

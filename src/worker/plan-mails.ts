@@ -4,7 +4,6 @@ import { planFromRead, planReminders } from '../reminders/plan/plan-reminders.ts
 import { forgetRead } from '../store/follow-ups.ts';
 import { noteEditsPlanned, unplannedEdits } from '../store/requested-edits.ts';
 import { addMailJobs } from './mail-jobs.ts';
-import { wakeCalendars } from './wake-calendars.ts';
 
 /** Plans the mails of these connections and all digests, from the baselines alone, and adds the jobs of the next ones. */
 export async function planMails(app: App, names: Iterable<string> = app.contexts.keys()): Promise<object> {
@@ -41,4 +40,14 @@ export async function planEdited(app: App, name: string): Promise<void> {
   }
   if (unplanned.size > 0) await addMailJobs(app, [name]);
   await wakeCalendars(app);
+}
+
+export const calendarQueue = 'calendars';
+
+/** Brings the calendars in line now: follow-ups have moved. */
+async function wakeCalendars({ queues, contexts }: Pick<App, 'queues' | 'contexts'>): Promise<void> {
+  const have = [...contexts.values()].some(
+    ({ connection }) => (connection.reminders?.calendars ?? []).length > 0,
+  );
+  if (have) await (await queues()).queue(calendarQueue).add('sync-calendars', {});
 }

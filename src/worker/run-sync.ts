@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { JobResult } from '../queue/queue.ts';
+import type { JobResult } from '../queue/work.ts';
 import { pausedSince } from '../store/connections.ts';
 import { type AgainReason, advanceRun, type RunRequest } from '../sync/run.ts';
 import { haveEdits } from '../store/requested-edits.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isChannel } from '../config/chat-webhook.ts';
-import type { JobResult } from '../queue/queue.ts';
+import type { JobResult } from '../queue/work.ts';
 import type { LinkMaker } from '../reminders/links/link-token.ts';
 import { type Outcome, retryDelayMs } from '../reminders/send/deliver.ts';
 import { sendDigest } from '../reminders/send/send-digest.ts';

@@ -1,6 +1,5 @@
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import type { CalendarContext } from '../caldav/calendar-context.ts';
 import type { CalendarPass } from '../caldav/sync-calendar.ts';
 import type { CalendarSettings } from '../config/config.ts';
 import { explain, LeadsyncError } from '../lib/errors.ts';
@@ -75,28 +74,16 @@ async function syncOne(
   const state = await calendarState(pool, ref);
   if (state !== null && state.url === calendar.url && state.waitMs > 0) return nothing;
   // XML and iCalendar are large, and few have calendars.
-  const { CalDavHttp } = await import('../caldav/caldav-http.ts');
   const { CalendarClient } = await import('../caldav/calendar-client.ts');
   const { syncCalendar } = await import('../caldav/sync-calendar.ts');
-  await using http = new CalDavHttp(calendar.url, calendar.login ?? (await app.googleAccount()), clock);
-  const client = new CalendarClient(http);
-  const context: CalendarContext = {
-    pool,
-    log,
-    clock,
-    connection,
-    reminders,
-    calendar,
-    templates,
-    client,
-    lease,
-    ref,
-  };
+  const login = calendar.login ?? (await app.googleAccount());
+  await using client = new CalendarClient(calendar.url, login, clock);
+  const own = { connection, reminders, calendar, templates, client, lease, ref };
   try {
-    const pass = await syncCalendar(context, stop);
+    const pass = await syncCalendar({ pool, log, clock, ...own }, stop);
     await noteCalendarFault(pool, ref, null);
     const did = pass.put + pass.changed + pass.requested;
-    if (did > 0) log.info({ ...pass, requests: http.requests }, 'a calendar was brought in line');
+    if (did > 0) log.info({ ...pass, requests: client.requests }, 'a calendar was brought in line');
     return pass;
   } catch (error) {
     if (stop.aborted) throw error;

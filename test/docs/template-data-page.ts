@@ -1,5 +1,5 @@
 import { defaultFields } from '../../src/core/lead/mapping.ts';
-import { sampleViews } from '../../src/reminders/compose/sample-views.ts';
+import { sampleViews } from '../../src/reminders/compose/template-mistakes.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
 import { compact } from './table.ts';
 

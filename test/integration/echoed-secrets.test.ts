@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { CalDavHttp } from '../../src/caldav/caldav-http.ts';
+import { CalendarClient } from '../../src/caldav/calendar-client.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { callAddress } from '../../src/http/connection.ts';
 import { systemClock } from '../../src/ports/clock.ts';
@@ -103,8 +103,9 @@ const clients: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
       never,
     ),
   CalDAV: async (url) => {
-    await using http = new CalDavHttp(`${url}/a/`, { username: 'anna', password: new Secret(secret) });
-    return await http.ask({ method: 'PROPFIND' }, never);
+    const login = { username: 'anna', password: new Secret(secret) };
+    await using client = new CalendarClient(`${url}/a/`, login);
+    return await client.examine(never);
   },
   'a webhook': (url) =>
     callAddress(address(url), { body: { json: {} }, totalMs: 5_000, signal: never, clock: systemClock }),

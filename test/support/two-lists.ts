@@ -49,7 +49,7 @@ interface Company {
 
 function makeCompany(random: Random, size: number): Omit<Company, 'company'> {
   const draw = random.float() * 100;
-  const [[, first] = [0, undefined], [, second] = [0, undefined], [, third] = [0, undefined]] = namePools;
+  const [[, first], [, second] = [0, undefined], [, third] = [0, undefined]] = namePools;
   const pool = draw < 60 ? first : draw < 80 ? second : third;
   if (pool === undefined) throw new Error('there are no name pools');
   const [city] = random.pick(pool.cities);

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { examples } from '../../src/cli/examples.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { examples, createProgram } from '../../src/cli/program.ts';
 
 /** What a call would run: the command and its options. Nothing is run. */
 async function parsed(args: readonly string[]): Promise<{ name: string; options: object }> {

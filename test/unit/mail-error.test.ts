@@ -1,6 +1,6 @@
 import { Redactor } from '../../src/lib/redact.ts';
 import { expect, test } from 'vitest';
-import { mailError } from '../../src/reminders/send/mail-error.ts';
+import { mailError } from '../../src/reminders/send/mail.ts';
 
 test.each([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],

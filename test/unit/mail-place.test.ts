@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { composeFor } from '../../src/reminders/compose/compose-follow-up.ts';
+import { composeFor } from '../../src/reminders/compose/compose-reminder.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
 
 const dueAt = Date.parse('2026-11-21T13:30:00Z');

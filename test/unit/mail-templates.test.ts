@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { composeReminder } from '../../src/reminders/compose/compose-reminder.ts';
 import { templateMistakes } from '../../src/reminders/compose/template-mistakes.ts';
-import { ownSources } from '../../src/reminders/compose/template-sources.ts';
-import { openTemplates } from '../../src/reminders/compose/templates.ts';
+import { ownSources, openTemplates } from '../../src/reminders/compose/templates.ts';
 import { templateDataPage } from '../docs/template-data-page.ts';
 
 async function folderWith(files: Readonly<Record<string, string>>) {

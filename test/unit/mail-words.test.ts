@@ -1,9 +1,12 @@
 import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 import { calendarAttachment } from '../../src/reminders/compose/calendar.ts';
-import { composeFor, followUpEvent } from '../../src/reminders/compose/compose-follow-up.ts';
-import type { CancelReason } from '../../src/reminders/compose/compose-reminder.ts';
-import { sampleViews } from '../../src/reminders/compose/sample-views.ts';
+import {
+  composeFor,
+  followUpEvent,
+  type CancelReason,
+} from '../../src/reminders/compose/compose-reminder.ts';
+import { sampleViews } from '../../src/reminders/compose/template-mistakes.ts';
 import { openTemplates } from '../../src/reminders/compose/templates.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import { shown } from '../support/mail-html.ts';

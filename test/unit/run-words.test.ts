@@ -7,7 +7,7 @@ import {
   planJson,
   summaryJson,
 } from '../../src/cli/plan-output.ts';
-import { describeProgress } from '../../src/ops/describe-progress.ts';
+import { describeProgress } from '../../src/ops/run-words.ts';
 import type { Action } from '../../src/store/actions.ts';
 import type { Run } from '../../src/store/runs.ts';
 import { failedReport, type SyncReport } from '../../src/sync/report.ts';

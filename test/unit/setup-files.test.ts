@@ -5,9 +5,14 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { headingKey } from '../../src/core/lead/heading-line.ts';
-import type { Answers } from '../../src/setup/answers.ts';
+import {
+  type Answers,
+  assertLoads,
+  filesToWrite,
+  setupFiles,
+  writeSetup,
+} from '../../src/setup/setup-files.ts';
 import { schemaPath } from '../../src/lib/version.ts';
-import { assertLoads, filesToWrite, setupFiles, writeSetup } from '../../src/setup/setup-files.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'leadsync-setup-'));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
 import { count, counted } from '../../core/lead/counted.ts';
@@ -32,10 +32,7 @@ interface ConflictsPage {
 
 /** A short hash of what a person decides on: a decision on anything else does not count. */
 export function seenItem(item: HeldItem): string {
-  return createHash('sha256')
-    .update(JSON.stringify(seenOf(item)))
-    .digest('base64url')
-    .slice(0, 16);
+  return hash('sha256', JSON.stringify(seenOf(item)), 'base64url').slice(0, 16);
 }
 
 function seenOf(item: HeldItem): readonly unknown[] {

@@ -5,7 +5,7 @@ import { choiceWords } from '../../review/decide-held.ts';
 import type { Decision } from '../../store/conflicts.ts';
 import type { Reminder } from '../../store/mails.ts';
 import type { ListedRun } from '../../store/run-list.ts';
-import type { WaitingDelete } from '../../store/pairs.ts';
+import type { WaitingDelete, WithCompany } from '../../store/pairs.ts';
 import { type ConnectionFacts, namesShown } from '../connection-status.ts';
 import { heldList, type ShownHeld, whoseWords } from './conflicts.ts';
 import { type Html, list, type Page, pageLinks, table } from './layout.ts';
@@ -24,9 +24,6 @@ import {
   shownValue,
 } from './shown.ts';
 
-/** What is about a lead, with the name of its company. */
-type Named<Item> = Item & { readonly company: string | null };
-
 interface ConnectionPage {
   readonly facts: ConnectionFacts;
   readonly deletes: readonly WaitingDelete[];
@@ -35,11 +32,11 @@ interface ConnectionPage {
   readonly runs: readonly ListedRun[];
   readonly isFirst: boolean;
   readonly next: string | null;
-  readonly coming: readonly Named<Reminder>[];
+  readonly coming: readonly WithCompany<Reminder>[];
   /** Failed and missed. */
-  readonly failed: readonly Named<Reminder>[];
+  readonly failed: readonly WithCompany<Reminder>[];
   /** The newest ones. */
-  readonly decisions: readonly Named<Decision>[];
+  readonly decisions: readonly WithCompany<Decision>[];
   readonly isAsked: boolean;
   readonly now: number;
 }
@@ -142,7 +139,7 @@ function decisionWords(
 
 function reminders({ facts, coming, failed }: ConnectionPage): Html {
   const { status, timeZone } = facts;
-  const line = ({ leadId, company, sendAt, dueAt, recipient, note }: Named<Reminder>): Html =>
+  const line = ({ leadId, company, sendAt, dueAt, recipient, note }: WithCompany<Reminder>): Html =>
     html`${shownTime(sendAt, timeZone)}: ${shownLead(company, leadId)}, ${dueAt === sendAt ? 'due then' : html`due ${shownDue(dueAt, timeZone)}`}, to <bdi>${recipient}</bdi>${note !== null && html`. ${foldedText(note)}`}`;
   const ended = failed.map((item) => html`<strong>${item.state}</strong>, ${line(item)}`);
   return html`<h3>Coming</h3>
@@ -172,16 +169,10 @@ const [step, gap, height] = [10, 3, 100];
 /** The least height of a bar that is not 0. */
 const leastBar = 4;
 
-interface Series {
-  readonly name: string;
-  readonly of: (run: ListedRun) => number;
-  readonly shown: (value: number) => string;
-}
-
-const series: readonly Series[] = [
-  { name: 'Took', of: (run) => durationOf(run) ?? 0, shown: shownDuration },
-  { name: 'Changes', of: ({ written }) => written ?? 0, shown: count },
-  { name: 'Held', of: ({ held }) => held ?? 0, shown: count },
+const series = [
+  { name: 'Took', of: (run: ListedRun) => durationOf(run) ?? 0, shown: shownDuration },
+  { name: 'Changes', of: ({ written }: ListedRun) => written ?? 0, shown: count },
+  { name: 'Held', of: ({ held }: ListedRun) => held ?? 0, shown: count },
 ];
 
 /** The duration of a run (ms); null: it has not ended. */
@@ -202,7 +193,11 @@ function runChart(runs: readonly ListedRun[], room: number): Html | null {
 ${series.map((one) => chart(one, syncs, room))}</div>`;
 }
 
-function chart({ name, of, shown }: Series, syncs: readonly ListedRun[], room: number): Html {
+function chart(
+  { name, of, shown }: (typeof series)[number],
+  syncs: readonly ListedRun[],
+  room: number,
+): Html {
   const most = Math.max(...syncs.map(of));
   const newest = syncs.at(-1);
   const last = newest === undefined ? '' : shown(of(newest));

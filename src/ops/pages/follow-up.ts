@@ -67,58 +67,37 @@ ${body}
 
 export const followUpPath = `${linkRoot}/:token`;
 
-/** The sentences of the page behind a mail's link, in one language. `when`: a date in that language. */
-export interface FollowUpWords {
-  readonly title: string;
-  readonly heading: (company: string) => string;
-  readonly due: (when: string) => string;
-  readonly notDue: string;
-  readonly gone: string;
-  readonly movedSince: (mailDate: string) => string;
-  readonly choices: Readonly<Record<Snooze, (when: string) => string>>;
-  /** Of the reader's own change. */
-  readonly waits: string;
-  readonly moved: (when: string) => string;
-  readonly done: string;
-  readonly conflict: string;
-  readonly failed: string;
-  /** Of somebody else's. */
-  readonly otherWaits: (who: string) => string;
-  readonly otherMoved: (who: string, at: string) => string;
-  readonly notYours: string;
-  readonly notAllowed: string;
-  readonly expired: string;
-  readonly unknown: string;
-}
-
-const en: FollowUpWords = {
+/** The sentences of the page behind a mail's link. `when`: a date in their language. */
+const en = {
   title: 'Follow-up',
-  heading: (company) => `Follow-up: ${company}`,
-  due: (when) => `The follow-up is due on ${when}.`,
+  heading: (company: string) => `Follow-up: ${company}`,
+  due: (when: string) => `The follow-up is due on ${when}.`,
   notDue: 'This lead has no follow-up date.',
   gone: 'This lead is not there any more.',
-  movedSince: (mailDate) => `The mail was about ${mailDate}. The follow-up has changed since.`,
+  movedSince: (mailDate: string) => `The mail was about ${mailDate}. The follow-up has changed since.`,
   choices: {
-    day: (when) => `+1 day: ${when}`,
-    week: (when) => `+1 week: ${when}`,
-    done: () => 'Done: clear the date',
+    day: (when: string) => `+1 day: ${when}`,
+    week: (when: string) => `+1 week: ${when}`,
+    done: (_when: string) => 'Done: clear the date',
   },
+  // Of the reader's own change.
   waits:
     'Your change is stored. It is made as soon as the connection is free: when a sync that is running has ended, and the Leads service answers. You may close this page.',
-  moved: (when) => `Done. You moved the follow-up to ${when}.`,
+  moved: (when: string) => `Done. You moved the follow-up to ${when}.`,
   done: 'Done. You cleared the date of the follow-up.',
   conflict: 'Nothing was changed: the follow-up had been moved meanwhile. Choose again if you like.',
   failed:
     'Nothing was changed: the Leads service did not take the new date. leadsync lists it for the person who runs it.',
-  otherWaits: (who) => `${who} has requested another date, which is not made yet.`,
-  otherMoved: (who, at) => `${who} changed it on ${at}.`,
+  // Of somebody else's.
+  otherWaits: (who: string) => `${who} has requested another date, which is not made yet.`,
+  otherMoved: (who: string, at: string) => `${who} changed it on ${at}.`,
   notYours: 'This follow-up is not yours any more: the lead belongs to somebody else now, or is closed.',
   notAllowed: 'The date cannot be changed here: change it in the Leads service or in the table.',
   expired: 'This link has expired. Change the date in the Leads service or in the table.',
   unknown: 'This link is not valid. It may be cut off: open it from the mail again.',
 };
 
-const de: FollowUpWords = {
+const de: typeof en = {
   title: 'Wiedervorlage',
   heading: (company) => `Wiedervorlage: ${company}`,
   due: (when) => `Die Wiedervorlage ist fällig: ${when}.`,
@@ -150,7 +129,7 @@ const de: FollowUpWords = {
 };
 
 /** The words of a language, such as `de-AT`, and what its dates are written in; English where there are none. */
-export function followUpWords(language: string): FollowUpWords & { readonly language: string } {
+export function followUpWords(language: string): typeof en & { readonly language: string } {
   const [base] = language.toLowerCase().split('-');
   if (base === 'de') return { ...de, language };
   return { ...en, language: base === 'en' ? language : 'en' };

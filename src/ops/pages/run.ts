@@ -4,7 +4,7 @@ import { plainCell } from '../../core/lead/value.ts';
 import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
-import { describeProgress } from '../describe-progress.ts';
+import { describeProgress } from '../run-words.ts';
 import { cards, factList, type Html, type Page, pageLinks, table } from './layout.ts';
 import {
   asOf,

@@ -5,12 +5,11 @@ import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { visibleText } from '../../lib/visible-text.ts';
-import { unsaidPlaces } from '../unsaid-places.ts';
+import { unsaidPlaces, describeVerification } from '../run-words.ts';
 import type { Html } from './layout.ts';
 import type { ListedRun } from '../../store/run-list.ts';
 import type { RunStatus } from '../../store/runs.ts';
 import type { SyncReport } from '../../sync/report.ts';
-import { describeVerification } from '../describe-progress.ts';
 
 const formatOf = formatsOf({
   year: 'numeric',

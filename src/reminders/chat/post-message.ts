@@ -7,6 +7,7 @@ import { chats } from './payload.ts';
 import { faultRow, type FaultTable } from '../../http/faults.ts';
 import { HttpFault } from '../../http/exchange.ts';
 import { parseJson } from '../../lib/parse-json.ts';
+import { never } from '../../lib/until-aborted.ts';
 import { longestWaitMs } from '../../lib/retry-after.ts';
 
 /** A silent server is given up after this time (ms): the outcome is then unknown. */
@@ -22,7 +23,7 @@ export async function postMessage(
     body: { json: chats[channel.kind].payload(text) },
     totalMs: callMs,
     // What has begun is finished: its outcome would be unknown.
-    signal: new AbortController().signal,
+    signal: never,
     clock,
     onSent() {
       // The process or the machine was suspended: others have gone on meanwhile.

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import ICAL from 'ical.js';
+import { keyHash } from './message.ts';
 import { oneLine } from './shown-text.ts';
 
 /** Times are epoch ms. */
@@ -40,20 +40,13 @@ ICAL.foldLength = 74;
 /** A property in jCal (RFC 7265): name, parameters, type and value. */
 type Property = readonly [string, Readonly<Record<string, string>>, string, string | number];
 
-/** The entry of a follow-up, as calendars have it. '' is nothing. */
-export interface CalendarEvent {
-  readonly uid: string;
-  readonly title: string;
-  readonly description: string;
-  readonly url: string;
-  /** When it reminds: seconds after its start, negative before; null: not at all. */
-  readonly alarm: number | null;
-  /** All that it says but the alarm. */
-  readonly properties: readonly Property[];
-}
+export type CalendarEvent = ReturnType<typeof calendarEvent>;
 
-/** A day is an all-day entry, a moment is in UTC. Shows no time as busy and asks nobody for a reply. Pure. */
-export function calendarEvent(facts: CalendarFacts): CalendarEvent {
+/**
+ * The entry of a follow-up, as calendars have it ('' is nothing): a day is an all-day entry, a moment is in UTC. Shows no time as busy and asks
+ * nobody for a reply. `alarm`: when it reminds: seconds after its start, negative before; null: not at all. `properties`: all but the alarm. Pure.
+ */
+export function calendarEvent(facts: CalendarFacts) {
   const { day, dueAt, isCancelled } = facts;
   const uid = calendarUid(facts);
   const title = oneLine(facts.summary, 200);
@@ -98,16 +91,8 @@ function utc(at: number): string {
 }
 
 /** The UID belongs to the lead, so that a higher SEQUENCE moves or cancels the entry. */
-function calendarUid({
-  connection,
-  leadId,
-  domain,
-}: Pick<CalendarFacts, 'connection' | 'leadId' | 'domain'>): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([connection, leadId]))
-    .digest('hex')
-    .slice(0, 32);
-  return `follow-up.${hash}@${domain}`;
+function calendarUid({ connection, leadId, domain }: CalendarFacts): string {
+  return `follow-up.${keyHash(JSON.stringify([connection, leadId]))}@${domain}`;
 }
 
 /** The VEVENT of an entry that people subscribe to, changed last at `changedAt` (epoch ms). It has no alarm. */

@@ -8,26 +8,6 @@ import { basename } from 'node:path';
 import { isSharingLink } from '../../config/addresses.ts';
 import type { ConnectionConfig } from '../../config/config.ts';
 
-/** A lead for templates: single-line, truncated, not yet escaped. */
-export interface LeadView {
-  readonly id: string;
-  /** `companyName`, or else the id. */
-  readonly company: string;
-  /** Whether `company` is a name. */
-  readonly isNamed: boolean;
-  /** Empty when there is none, as `city` and `owner`. */
-  readonly stage: string;
-  readonly city: string;
-  /** The value of the field that names who works on the lead (`ownerNames`). */
-  readonly owner: string;
-  /** Both again, short enough for a subject with a date. */
-  readonly shortCompany: string;
-  readonly shortStage: string;
-  readonly fields: Readonly<Record<string, string>>;
-  /** Mapped fields that are not empty, in mapping order, without company and follow-up. */
-  readonly details: readonly { readonly label: string; readonly value: string }[];
-}
-
 const maxName = 120;
 const maxValue = 300;
 const maxDetails = 20;
@@ -61,12 +41,8 @@ export interface Reader {
   readonly dayZone: string;
 }
 
-export function leadView(
-  id: string,
-  cells: Cells,
-  fields: readonly FieldMapping[],
-  reader: Reader,
-): LeadView {
+/** A lead for templates: single-line, truncated, not yet escaped. */
+export function leadView(id: string, cells: Cells, fields: readonly FieldMapping[], reader: Reader) {
   const shown = fields.map((mapping) => ({
     ...mapping,
     value: shownCell(cells[mapping.field] ?? null, mapping, reader),
@@ -84,14 +60,19 @@ export function leadView(
   const owner = fields.find(({ field, column }) => namesOwner(field) || namesOwner(column))?.field;
   return {
     id: oneLine(id, maxName),
+    /** `companyName`, or else the id. */
     company,
     isNamed: name !== '',
+    /** Empty when there is none, as `city` and `owner`. */
     stage,
     city: oneLine(textOf(cells['city'] ?? null), maxName),
+    /** The value of the field that names who works on the lead (`ownerNames`). */
     owner: owner === undefined ? '' : oneLine(textOf(cells[owner] ?? null), maxName),
+    /** Both again, short enough for a subject with a date. */
     shortCompany: oneLine(company, 70),
     shortStage: oneLine(stage, 30),
     fields: Object.fromEntries(shown.map(({ field, value }) => [field, value])),
+    /** Mapped fields that are not empty, in mapping order, without company and follow-up. */
     details: shown
       .filter(({ field, value }) => value !== '' && !elsewhere.includes(field))
       .slice(0, maxDetails)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { isEmailAddress, wireAddress } from '../../core/lead/email-address.ts';
@@ -59,7 +59,7 @@ export function buildMessage(mail: Mail): SendMailOptions {
 }
 
 export function keyHash(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 32);
+  return hash('sha256', key).slice(0, 32);
 }
 
 /** The sender's domain, in which Message-IDs and calendar entries are unique. */

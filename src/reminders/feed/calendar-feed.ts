@@ -7,14 +7,8 @@ import { type FeedItem, feedItems } from '../../store/calendar-entries.ts';
 import { feedTokens } from '../../store/keeper.ts';
 import { version } from '../../lib/version.ts';
 import { calendarText, subscribedEvent } from '../compose/calendar.ts';
-import { followUpEvent } from '../compose/compose-follow-up.ts';
+import { followUpEvent } from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
-
-export interface CalendarFeed {
-  /** Another one when anything in the feed is different. */
-  readonly hash: string;
-  render(): Promise<string>;
-}
 
 export interface FeedContext {
   readonly pool: pg.Pool;
@@ -48,11 +42,7 @@ export function connectionsWithFeed({ configured }: Pick<Config, 'configured'>):
 }
 
 /** `recipient` in lower case; `now`: epoch ms. What is due since 30 days before, 5,000 entries at most. */
-export async function readFeed(
-  { pool, config, templates }: FeedContext,
-  recipient: string,
-  now: number,
-): Promise<CalendarFeed> {
+export async function readFeed({ pool, config, templates }: FeedContext, recipient: string, now: number) {
   const connections = new Map<string, Maker>();
   for (const connection of connectionsWithFeed(config)) {
     const opened = await templates.get(connection.name)?.();
@@ -65,13 +55,15 @@ export async function readFeed(
     return maker === undefined ? '' : entryText(item, maker, recipient);
   };
   const [first] = connections.values();
-  const name = first === undefined ? '' : feedName(first);
+  const words = first?.templates.in(first.connection.reminders.language);
+  const name = words?.render('label', { of: 'calendar' }) ?? '';
   const settings = [...connections.values()].map(({ connection: { leads: _, ...shown } }) => shown);
   // The first entry shows whether the templates are others.
   const sample = items.slice(0, 1).map(entry);
   return {
+    /** Another one when anything in the feed is different. */
     hash: shortHash(JSON.stringify([version, name, settings, items, sample])),
-    async render() {
+    async render(): Promise<string> {
       const [head, tail] = shell(name);
       const parts = [head];
       for (const [index, item] of items.entries()) {
@@ -81,10 +73,6 @@ export async function readFeed(
       return [...parts, tail].join('');
     },
   };
-}
-
-function feedName({ connection, templates }: Maker): string {
-  return templates.in(connection.reminders.language).render('label', { of: 'calendar' });
 }
 
 /**

@@ -7,25 +7,13 @@ import { type AllowedTimes, nextAllowed } from './send-time.ts';
 
 const dayMs = 86_400_000;
 
-export interface LocalTime {
-  /** `2026-11-21`. */
-  readonly date: string;
-  /** `Sat 21 Nov 2026`, `Sa., 21. Nov. 2026`. */
-  readonly day: string;
-  readonly longDay: string;
-  /** `14:30`. */
-  readonly time: string;
-  /** `CET`, `EST`, or `GMT+3` without a name: distinguishes the repeated hour in autumn. */
-  readonly zone: string;
-}
-
 /** Each knows the zone names of its own region. */
 const english = ['en-GB', 'en-US', 'en-AU', 'en-NZ', 'en-IN', 'en-ZA'];
 
 /** By language and zone: creating a format is a hundred times slower than using it. */
 const formats = new Map<string, ReturnType<typeof createFormats>>();
 
-export function localTime(epochMs: number, timeZone: string, language = 'en'): LocalTime {
+export function localTime(epochMs: number, timeZone: string, language = 'en') {
   const key = `${language} ${timeZone}`;
   const made = formats.get(key) ?? createFormats(localeOf(language), timeZone);
   formats.set(key, made);
@@ -36,10 +24,14 @@ export function localTime(epochMs: number, timeZone: string, language = 'en'): L
   // British English separates the weekday by a comma, or not, by the version of Intl.
   const day = (text: string): string => (language === 'en' ? text.replace(',', '') : text);
   return {
+    /** `2026-11-21`. */
     date: dateOf(epochMs + stretch.offset),
+    /** `Sat 21 Nov 2026`, `Sa., 21. Nov. 2026`. */
     day: day(short.format(epochMs)),
     longDay: day(long.format(epochMs)),
+    /** `14:30`. */
     time: time.format(epochMs),
+    /** `CET`, `EST`, or `GMT+3` without a name: distinguishes the repeated hour in autumn. */
     zone,
   };
 }
@@ -106,14 +98,6 @@ export interface DigestTime {
   readonly sendAt: number;
 }
 
-/** The limits (epoch ms) of a digest's groups: a day begins with its first hour, not 24 hours later. */
-export interface DigestDays {
-  /** What is due earlier is overdue. */
-  readonly today: number;
-  readonly tomorrow: number;
-  readonly end: number;
-}
-
 /** As `2026-11-21`. */
 export function localDateOf(at: number, timeZone: string): string {
   return zoned(at, timeZone).toPlainDate().toString();
@@ -126,7 +110,10 @@ export function digestTime(localDate: string, digestAt: number, rules: AllowedTi
   return nextAllowed(moment.epochMilliseconds, rules);
 }
 
-export function digestDays(localDate: string, timeZone: string): DigestDays {
+export type DigestDays = ReturnType<typeof digestDays>;
+
+/** The limits (epoch ms) of a digest's groups: a day begins with its first hour, not 24 hours later. What is due before `today` is overdue. */
+export function digestDays(localDate: string, timeZone: string) {
   const start = (days: number): number => startOfDay(dayAfter(localDate, days), timeZone);
   return { today: start(0), tomorrow: start(1), end: start(8) };
 }

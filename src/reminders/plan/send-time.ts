@@ -12,17 +12,11 @@ const dayMs = 86_400_000;
 
 type DueRules = Pick<ReminderRules, 'timeZone' | 'dayZone' | 'dateOnlyAt'>;
 
-/** Times are epoch ms. */
-interface Due {
-  /** `2027-11-17` when it is that day, without a time; null: a moment. */
-  readonly day: string | null;
-  /** The moment that mails go by: of a day, `dateOnlyAt` in the recipient's zone. */
-  readonly at: number;
-  /** It is overdue from then on: a day when it is over in the recipient's zone. */
-  readonly overdueFrom: number;
-}
-
-export function dueFor(dueAt: number, { timeZone, dayZone, dateOnlyAt }: DueRules): Due {
+/**
+ * All epoch ms. `day`: `2027-11-17` when it is that day, without a time; null: a moment. `at`: the moment that mails go by: of a day, `dateOnlyAt` in the
+ * recipient's zone. It is overdue `overdueFrom` then on: a day when it is over in the recipient's zone.
+ */
+export function dueFor(dueAt: number, { timeZone, dayZone, dateOnlyAt }: DueRules) {
   const day = dayOf(dueAt, dayZone);
   if (day === null) return { day, at: dueAt, overdueFrom: dueAt };
   const midnight = Date.parse(`${day}T00:00:00Z`);
@@ -139,16 +133,11 @@ export interface WantedReminder {
   readonly recipient: string;
 }
 
-interface Wanted {
-  readonly recipients: readonly string[];
-  readonly reminders: readonly WantedReminder[];
-}
-
 /**
  * The mails for a follow-up, by each recipient's own clock. Of two that the rules move to one moment, or past each other, only the one nearer
  * to the due moment stays.
  */
-export function wantedReminders(followUp: FollowUp, rules: ReminderRules): Wanted {
+export function wantedReminders(followUp: FollowUp, rules: ReminderRules) {
   if (!isStageWanted(followUp.cells, rules)) return { recipients: [], reminders: [] };
   const recipients = recipientsOf(followUp.cells, rules);
   const inZones = Map.groupBy(recipients, (recipient) => recipientTimeZone(rules, recipient));

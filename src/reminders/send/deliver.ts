@@ -48,13 +48,10 @@ export interface Outgoing {
   /** Whose messages a lasting refusal stops: the sender of mails, or the channel. */
   readonly whose: string;
   /** Waits for its turn; rejects with the reason of `stop` when aborted. */
-  turn(stop: AbortSignal): Promise<OutgoingTurn>;
-}
-
-interface OutgoingTurn extends Disposable {
+  turn(stop: AbortSignal): Promise<Disposable>;
   /**
-   * `date`: of the first attempt (epoch ms); `elapsed`: ms since this one began, after `longestSendMs` nothing leaves any more. Returns where it
-   * went. Throws as mail-error.ts and chat/post-message.ts say.
+   * In its turn. `date`: of the first attempt (epoch ms); `elapsed`: ms since this one began, after `longestSendMs` nothing leaves any more. Returns where it
+   * went. Throws as `mailError` and chat/post-message.ts say.
    */
   send(date: number, elapsed: () => number): Promise<string>;
 }
@@ -113,7 +110,7 @@ export async function deliver(
 ): Promise<Outcome> {
   const { ledger, clock, log, breakers } = context;
   const { whose } = outgoing;
-  using turn = await outgoing.turn(stop);
+  using _turn = await outgoing.turn(stop);
   // It may have waited long.
   const blocked = await notNow(context, owed, settings);
   if (blocked !== null) return blocked;
@@ -121,7 +118,7 @@ export async function deliver(
   const elapsed = stopwatch();
   if (!(await ledger.begin({ ...owed, firstTriedAt }))) return { againAfterMs: 0 };
   try {
-    const note = await turn.send(firstTriedAt, elapsed);
+    const note = await outgoing.send(firstTriedAt, elapsed);
     const isBack = isChannel(owed.recipient)
       ? breakers.messagePosted(whose)
       : breakers.mailSent(whose, owed.recipient);
@@ -195,13 +192,8 @@ function inDoubt({ log }: Pick<DeliveryContext, 'log'>, owed: Owed, error: Leads
 export function outgoingMail(mailer: Mailer, mail: Omit<Mail, 'date'>): Outgoing {
   return {
     whose: mail.from,
-    async turn(stop) {
-      const turn = await mailer.turn(stop);
-      return {
-        send: (date, elapsed) => turn.send({ ...mail, date }, elapsed),
-        [Symbol.dispose]: () => turn[Symbol.dispose](),
-      };
-    },
+    turn: (stop) => mailer.turn(stop),
+    send: (date, elapsed) => mailer.send({ ...mail, date }, elapsed),
   };
 }
 
@@ -209,9 +201,7 @@ export function outgoingMail(mailer: Mailer, mail: Omit<Mail, 'date'>): Outgoing
 export function outgoingMessage(channel: ChatChannel, text: string, clock: Clock): Outgoing {
   return {
     whose: channel.recipient,
-    turn: async () => ({
-      send: (_date, elapsed) => postMessage(channel, text, { elapsed, clock }),
-      [Symbol.dispose]: () => {},
-    }),
+    turn: async () => ({ [Symbol.dispose]() {} }),
+    send: (_date, elapsed) => postMessage(channel, text, { elapsed, clock }),
   };
 }

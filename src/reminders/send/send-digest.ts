@@ -15,11 +15,11 @@ import {
   maxItems,
   shownItems,
 } from '../compose/compose-digest.ts';
-import { linksOf } from '../compose/compose-follow-up.ts';
+import { linksOf } from '../compose/compose-reminder.ts';
 import { rowPlace } from '../compose/lead-view.ts';
 import { spelledAddress } from '../plan/recipients.ts';
 import { dayStarts, digestDays, localDateOf } from '../plan/local-time.ts';
-import { waitingItems } from '../plan/waiting-items.ts';
+import { waitingItems } from '../plan/plan-digests.ts';
 import { feedAddress } from '../feed/calendar-feed.ts';
 import { deliver, notNow, type Outcome, type Outgoing, outgoingMail, outgoingMessage } from './deliver.ts';
 import type { ReminderContext } from './send-reminder.ts';

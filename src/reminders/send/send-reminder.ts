@@ -10,8 +10,13 @@ import { mailName, type Reminder } from '../../store/mails.ts';
 import { basesOf, isOutside } from '../../store/pairs.ts';
 import { lastRun } from '../../store/runs.ts';
 import { giveUpLeft, type LeadBackground, skipSame } from '../../store/sending.ts';
-import { changesOf, composeFor, composeMessage } from '../compose/compose-follow-up.ts';
-import type { CancelReason, MailNotes } from '../compose/compose-reminder.ts';
+import {
+  changesOf,
+  composeFor,
+  composeMessage,
+  type CancelReason,
+  type MailNotes,
+} from '../compose/compose-reminder.ts';
 import type { Templates } from '../compose/templates.ts';
 import type { LinkMaker } from '../links/link-token.ts';
 import { dueMoment, planFromRead, shownMinute } from '../plan/plan-reminders.ts';
@@ -131,19 +136,15 @@ async function outgoingFor(
   const isLate = !isCancel && now - sendAt >= lateMs;
   const { chat } = settings;
   const channel = chat?.recipient === recipient ? chat : null;
+  const lead = { leadId, cells, dueAt, sequence, row, place };
   const facts = {
+    ...lead,
     kind: isCancel ? ('cancelled' as const) : reminder.kind,
     reason,
     connection,
     settings,
     recipient,
-    leadId,
-    cells,
-    dueAt,
     offsetText,
-    sequence,
-    row,
-    place,
     now,
     changes: isCancel ? [] : changesOf(before, cells),
     notes: { ...notes, ...(isLate && { lateSince: sendAt }) },

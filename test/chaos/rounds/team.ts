@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../src/demo/random.ts';
 import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
-import type { LogEntry } from '../../../src/demo/records.ts';
+import type { LogEntry } from '../../../src/demo/request-handler.ts';
 import type { Fault } from '../../../src/demo/faults.ts';
 import { none } from '../../simulation/customs.ts';
 import { People } from '../../simulation/people.ts';

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CalDavHttp } from '../../../src/caldav/caldav-http.ts';
 import { CalendarClient } from '../../../src/caldav/calendar-client.ts';
 import { makeEntry, readEntry } from '../../../src/caldav/entry-text.ts';
 import { Secret } from '../../../src/config/secret.ts';
@@ -34,7 +33,7 @@ describe('the client of a calendar', { tags: 'radicale' }, () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   const open = (url: string, secret = password): CalendarClient =>
-    new CalendarClient(new CalDavHttp(url, { username: 'anna', password: new Secret(secret) }));
+    new CalendarClient(url, { username: 'anna', password: new Secret(secret) });
 
   test('a calendar says what it takes, and that it may be written to', async () => {
     const client = open(await server.calendar('anna', 'facts'));

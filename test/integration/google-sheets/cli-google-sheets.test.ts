@@ -129,6 +129,28 @@ test('a cell that a merge emptied gets its value back when the cells are set apa
   expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 0 } });
 });
 
+test('a value that the service stored in another spelling, in a column that is protected: sent once, then held', async () => {
+  await using scene = await Scene.open({}, 2);
+  await scene.sync();
+  const { sandbox } = scene.workspace;
+  sandbox.set({ trimText: true });
+  const [lead] = sandbox.leads.list();
+  scene.sheets.person.protect('Leads', 'D:D');
+  scene.type(lead?.id ?? '', 'City', '  Kiel ');
+  expect(await scene.sync()).toMatchObject({ status: 'partial', updated: { leads: 1, rows: 0 }, held: 1 });
+  const again = { status: 'partial', updated: { leads: 0, rows: 0 }, held: 1 };
+  expect(await scene.sync()).toMatchObject(again);
+  expect(await scene.sync()).toMatchObject(again);
+  const { conflicts } = oneObject(await scene.cli('conflicts', '--json')) as { conflicts: object[] };
+  expect(conflicts).toMatchObject([
+    { code: 'lead.field-refused', field: 'city', lead: 'Kiel', target: '  Kiel ' },
+  ]);
+  scene.sheets.person.unprotect('Leads');
+  expect((await scene.cli('resolve', '--all', '--use', 'lead')).code).toBe(0);
+  expect(await scene.sync()).toMatchObject({ status: 'succeeded', updated: { leads: 0, rows: 1 } });
+  expect(scene.shown(lead?.id ?? '', 'City')).toBe('Kiel');
+});
+
 test('check says when it cannot be told whether the account may write', async () => {
   await using scene = await Scene.open({}, 1);
   await scene.sync();

@@ -22,7 +22,7 @@ async function sync(app: WorkerApp): Promise<SyncReport> {
 }
 
 async function scrape(app: WorkerApp): Promise<Exposition> {
-  return new Exposition(await app.metrics.render());
+  return new Exposition(await (await app.metrics()).render());
 }
 
 /** How often the service answered with each status, as it counts them itself. */
@@ -44,7 +44,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   const [held, late, mailed] = sandbox.leads.list();
   sandbox.leads.edit(mailed?.id ?? '', { nextFollowUpAt: new Date(Date.now() - 5_000).toISOString() });
   await using app = await workspace.openApp();
-  const before = await app.metrics.render();
+  const before = await (await app.metrics()).render();
   expect(new Exposition(before).value('leadsync_last_success_age_seconds', { connection })).toBe(
     Number.POSITIVE_INFINITY,
   );
@@ -98,7 +98,7 @@ test('after nights with a 429, an edit that is held, one that is put off, and a 
   const { version } = page.all('leadsync_build_info')[0]?.labels ?? {};
   expect(version).toMatch(/^\d+\.\d+\.\d+/);
 
-  const text = await app.metrics.render();
+  const text = await (await app.metrics()).render();
   expect(text.split('\n').filter((line) => line.includes(`connection="${connection}"`)).length).toBeLessThan(
     21,
   );
@@ -126,7 +126,7 @@ test('promtool finds the metrics well named and described', { tags: 'promtool' }
   await using workspace = await Workspace.open({ sandbox: { leads: 3 } });
   await workspace.sync();
   await using app = await workspace.openApp();
-  const { output } = await promtool(['check', 'metrics'], await app.metrics.render());
+  const { output } = await promtool(['check', 'metrics'], await (await app.metrics()).render());
   expect(output.trim()).toBe('');
 });
 
@@ -176,7 +176,7 @@ describe('a scrape', () => {
     try {
       await locker.query(`begin; lock table held`);
       const from = performance.now();
-      const pages = Array.from({ length: 20 }, () => app.metrics.render());
+      const pages = Array.from({ length: 20 }, async () => (await app.metrics()).render());
       const [first, ...others] = await Promise.all(pages);
       expect(performance.now() - from).toBeLessThan(9_000 + slackMs);
       expect(others.every((page) => page === first)).toBe(true);

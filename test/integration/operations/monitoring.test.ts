@@ -73,7 +73,7 @@ function metricsIn(expr: string): string[] {
 test('every metric that the dashboard or an alert names is one that a worker tells', async () => {
   await using workspace = await Workspace.open();
   await using app = await workspace.openApp();
-  const page = new Exposition(await app.metrics.render());
+  const page = new Exposition(await (await app.metrics()).render());
   const exprs = [...(await dashboardExpressions()), ...(await readRules()).map(({ expr }) => expr)];
   const named = new Set(exprs.flatMap(metricsIn));
   expect(named.size).toBeGreaterThan(14);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { isOnTime } from '../../../src/queue/due-times.ts';
-import { boardPolicy } from '../../../src/ops/security-headers.ts';
+import { boardPolicy } from '../../../src/ops/site.ts';
 import { describeQueues } from '../../support/queues.ts';
 import { until } from '../../support/until.ts';
 

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import { openQueues, type Queues } from '../../../src/queue/queue.ts';
-import { redisOutage } from '../../../src/queue/redis-ping.ts';
+import { redisOutage } from '../../../src/queue/redis-client.ts';
 import { startRedis } from '../../support/redis.ts';
 import { startSentinel } from '../../support/sentinel.ts';
 import { until } from '../../support/until.ts';

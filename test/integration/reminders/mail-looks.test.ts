@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultFields } from '../../../src/core/lead/mapping.ts';
-import { sampleViews } from '../../../src/reminders/compose/sample-views.ts';
+import { sampleViews } from '../../../src/reminders/compose/template-mistakes.ts';
 import { openTemplates } from '../../../src/reminders/compose/templates.ts';
 import { launchChromium } from '../../support/browser.ts';
 
