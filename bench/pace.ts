@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Secret } from '../src/config/secret.ts';
 import { LeadsyncError } from '../src/lib/errors.ts';
-import { createLeadsClient } from '../src/leads-api/leads-client.ts';
+import { LeadsClient } from '../src/leads-api/leads-client.ts';
 import { startSandbox } from '../src/demo/sandbox.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/postgres/embedded-postgres.ts';
@@ -168,7 +168,7 @@ async function measure(
     const throttle = createThrottle(pool, baseUrl, apiKey, steadyClock);
     const clock = steadyClock;
     const leads = stack.use(
-      createLeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle, clock }),
+      new LeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle, clock }),
     );
     return ask(leads, id, stop.signal);
   });

@@ -5,10 +5,10 @@ import { type Config, type ConnectionConfig, hasGoogleCalendars } from './config
 import { redisAddressOf } from './config/redis-address.ts';
 import type { LeadsyncError } from './lib/errors.ts';
 import type { OnReply } from './http/exchange.ts';
-import { createLeadsClient, retryReads } from './leads-api/leads-client.ts';
+import { LeadsClient, retryReads } from './leads-api/leads-client.ts';
 import { Activity } from './ops/activity.ts';
 import { type OutageWatch, watchDatabase, watchQueue } from './ops/outage-watch.ts';
-import { Semaphore } from './lib/semaphore.ts';
+import { Semaphore } from './lib/waiting.ts';
 import type { QueueBackend, Queues } from './queue/queue.ts';
 import type { Templates } from './reminders/compose/templates.ts';
 import { openStore } from './store/open-store.ts';
@@ -99,7 +99,7 @@ export async function openApp(config: Config, log: Logger, telemetry = noTelemet
     throttles.set(scope, throttle);
     const own = log.child({ connection: name });
     const client = stack.use(
-      createLeadsClient({
+      new LeadsClient({
         baseUrl,
         apiKey,
         query,

@@ -10,7 +10,7 @@ import {
 } from '../store/alerts.ts';
 import { transaction } from '../store/database.ts';
 import { leftConnections } from '../store/retention.ts';
-import { repeat } from '../lib/repeat.ts';
+import { repeat } from '../lib/waiting.ts';
 import { getHeartbeat, getSchedule, type Heartbeat, noteHeartbeat } from '../store/connections.ts';
 import { type AlertContext, callOnce, channelsOf, deliverAlerts } from './channels.ts';
 import { faultText } from '../lib/errors.ts';

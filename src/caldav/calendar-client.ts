@@ -6,10 +6,9 @@ import { docsPath } from '../lib/version.ts';
 import { faultRow, type FaultTable, whyNoConnection } from '../http/faults.ts';
 import type { ExchangeBounds, HttpFault } from '../http/exchange.ts';
 import type { Secret } from '../config/secret.ts';
-import { type HttpRequest, shownAddress } from '../http/client.ts';
-import { HttpConnection, type HttpReply } from '../http/connection.ts';
+import { type HttpRequest, shownAddress, HttpConnection, type HttpReply } from '../http/connection.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import { visibleText } from '../lib/visible-text.ts';
+import { visibleText } from '../lib/foreign-text.ts';
 
 interface Refusal {
   readonly status: number;

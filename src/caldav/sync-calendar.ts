@@ -26,7 +26,7 @@ import {
 import { isSame, noted } from './decide-entry.ts';
 import { wholeSecond, readEntry } from './entry-text.ts';
 import { writeEntries } from './write-entries.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 
 export interface CalendarPass {

@@ -1,4 +1,4 @@
-import { dayOf } from '../core/lead/day.ts';
+import { dayOf } from '../core/lead/instant.ts';
 import type { Values } from '../core/lead/value.ts';
 import { codeOf } from '../lib/errors.ts';
 import { followUpEvent } from '../reminders/compose/compose-reminder.ts';

@@ -1,11 +1,11 @@
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { isUnreadable, showCell } from '../core/lead/value.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { wasEverInStep } from '../store/pairs.ts';
 import { currentPlace, findPlace, keyOf, placeNames } from '../store/places.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { copiesNote, placeShared } from '../sync/which-place.ts';
-import { never } from '../lib/until-aborted.ts';
+import { never } from '../lib/waiting.ts';
 
 type TargetSnapshot = Awaited<ReturnType<SyncContext['target']['open']>>;
 

@@ -3,15 +3,15 @@ import { upkeep } from '../../jobs/upkeep.ts';
 import { type AlertContext, channelsOf, sendText, webhookChannel } from '../alerts/channels.ts';
 import type { App } from '../app.ts';
 import { CalendarClient } from '../caldav/calendar-client.ts';
-import { clearTextOf } from '../config/clear-text.ts';
 import {
   type CalendarSettings,
+  clearTextOf,
   closedStages,
   type ConnectionConfig,
   hasGoogleCalendars,
 } from '../config/config.ts';
 import { loadConfigFromProcess } from '../config/load.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { followUpField } from '../core/lead/mapping.ts';
 import { explainForeign, looksForeign } from '../core/merge/guard.ts';
 import { asOutage } from '../postgres/database-outage.ts';
@@ -28,13 +28,13 @@ import { valuesOfFollowUps } from '../store/follow-ups.ts';
 import { acquireLease } from '../store/leases.ts';
 import { sizeOfBaselines } from '../store/load-baselines.ts';
 import { tooSmall } from '../sync/open-scan.ts';
-import { memoryBudget } from '../lib/byte-budget.ts';
+import { memoryBudget } from '../lib/memory.ts';
 import { countKnownLeads, knownOf, someKnown } from '../store/pairs.ts';
 import type { SyncContext } from '../sync/context.ts';
 import { askedKnown, hasAny } from '../sync/ask-leads.ts';
 import { assertOwnPlaces } from '../worker/claim-installation.ts';
 import { type CheckLine, describeLine, failed, passed, runCheck, checkTarget } from './check-target.ts';
-import { never } from '../lib/until-aborted.ts';
+import { never } from '../lib/waiting.ts';
 import { exitCodes, print, printJson } from './output.ts';
 import { sendTestMail } from './preview-reminder.ts';
 import type { CommonOptions } from './with-store.ts';

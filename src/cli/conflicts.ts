@@ -19,10 +19,10 @@ import { type CommonOptions, withStore } from './with-store.ts';
 import type pg from 'pg';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { isDeepStrictEqual } from 'node:util';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { idKey } from '../core/lead/lead-id.ts';
-import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/answers.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../core/merge/holds.ts';
 
 export function conflicts(options: CommonOptions): Promise<void> {
   return withStore(options, async (pool, { connections }) => {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { App } from '../app.ts';
 import { openWorker, type WorkerApp } from '../worker/open-worker.ts';
 import { loadConfig } from '../config/load.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { type DemoTarget, shownPath, workbookTarget } from '../demo/demo-target.ts';
 import { startEmbeddedPostgres } from '../postgres/embedded-postgres.ts';
 import { LeadsyncError } from '../lib/errors.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { countKept, forgetConnection, type KeptRows } from '../store/retention.ts';
 import { acquireLease } from '../store/leases.ts';

@@ -1,19 +1,17 @@
 import { keyCodes } from '../alerts/problems-of.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/mistakes.ts';
 import { targetOf } from '../config/environment.ts';
-import { defaultIdColumn, fieldMappings } from '../config/fields.ts';
-import { didYouMean } from '../core/lead/nearest-name.ts';
+import { defaultIdColumn, fieldMappings } from '../config/config.ts';
+import { counted, didYouMean } from '../core/lead/wording.ts';
 import { settingOf } from '../config/settings.ts';
-import { counted } from '../core/lead/counted.ts';
-import { followUpField } from '../core/lead/mapping.ts';
-import { headingKey } from '../core/lead/heading-line.ts';
-import { canBeIds } from '../core/lead/id-shape.ts';
+import { followUpField, headingKey } from '../core/lead/mapping.ts';
+import { canBeIds } from '../core/lead/lead-id.ts';
 import { proposeMapping, singleHeadings } from '../core/lead/propose-mapping.ts';
 import { explain, LeadsyncError, withoutStop } from '../lib/errors.ts';
 import { type Answers, draftOf, isSet, keys, kindOf } from '../setup/setup-files.ts';
 import { lookAtService, lookAtTable, tablesIn } from '../setup/look.ts';
 import { docsPath } from '../lib/version.ts';
-import { never } from '../lib/until-aborted.ts';
+import { never } from '../lib/waiting.ts';
 import { stoppedWith } from './stop.ts';
 
 export interface Question {

@@ -13,7 +13,7 @@ import {
 import { writeIdHeading } from '../setup/look.ts';
 import { applyLines, doable } from './apply.ts';
 import { type CheckLine, describeLine } from './check-target.ts';
-import { never } from '../lib/until-aborted.ts';
+import { never } from '../lib/waiting.ts';
 import { checkApp } from './check.ts';
 import { isConfirmed } from './terminal.ts';
 import { describePlan, planJson, tellReport } from './plan-output.ts';

@@ -1,6 +1,6 @@
 import type { CommanderError } from 'commander';
 import { keyCodes } from '../alerts/problems-of.ts';
-import { ConfigError } from '../config/config-error.ts';
+import { ConfigError } from '../config/mistakes.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
 import { asOutage } from '../postgres/database-outage.ts';
 import { codeOf, faultText, LeadsyncError, type Problem } from '../lib/errors.ts';
@@ -10,7 +10,7 @@ import { docsPage } from './docs-page.ts';
 import { userInfo } from 'node:os';
 import { type Author, authorWords } from '../core/lead/author.ts';
 import type { Conflict } from '../store/conflicts.ts';
-import { visibleText } from '../lib/visible-text.ts';
+import { visibleText } from '../lib/foreign-text.ts';
 
 /** Exit codes of the contract (docs/architecture.md 8). */
 export const exitCodes = {

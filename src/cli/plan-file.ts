@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
-import type { ConnectionConfig } from '../config/config.ts';
-import { targetName } from '../config/config.ts';
-import { counted } from '../core/lead/counted.ts';
+import { type ConnectionConfig, targetName } from '../config/config.ts';
+import { counted } from '../core/lead/wording.ts';
 import { actionKinds } from '../core/merge/action.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { shortHash } from '../core/lead/content-hash.ts';

@@ -1,9 +1,9 @@
-import { count, counted } from '../core/lead/counted.ts';
+import { count, counted } from '../core/lead/wording.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import { type Cell, plainCell, showCell } from '../core/lead/value.ts';
 import type { ConnectionConfig } from '../config/config.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
-import { otherWords, pairedWords } from '../core/lead/other-words.ts';
+import { otherWords, pairedWords } from '../core/lead/words.ts';
 import { stageField } from '../reminders/plan/recipients.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';

@@ -19,7 +19,7 @@ import { dueReminders } from '../store/mails.ts';
 import { basesOf } from '../store/pairs.ts';
 import { leadBackgrounds } from '../store/sending.ts';
 import type { SyncContext } from '../sync/context.ts';
-import { never } from '../lib/until-aborted.ts';
+import { never } from '../lib/waiting.ts';
 import { findLead } from './find-lead.ts';
 import { openMailer } from '../worker/open-worker.ts';
 import { channelName, postMessage } from '../reminders/chat/post-message.ts';

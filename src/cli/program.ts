@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { nearestName } from '../core/lead/nearest-name.ts';
-import { answers } from '../core/merge/answers.ts';
+import { nearestName } from '../core/lead/wording.ts';
+import { answers } from '../core/merge/holds.ts';
 import { guardCodes } from '../core/merge/guard.ts';
 import { copyCodes } from '../core/merge/older-copy.ts';
 import { version } from '../lib/version.ts';

@@ -1,5 +1,5 @@
-import { counted } from '../core/lead/counted.ts';
-import { dayOf } from '../core/lead/day.ts';
+import { counted } from '../core/lead/wording.ts';
+import { dayOf } from '../core/lead/instant.ts';
 import { localTime } from '../reminders/plan/local-time.ts';
 import {
   comingReminders,

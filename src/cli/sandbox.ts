@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { parseFaults } from '../demo/faults.ts';
 import { parseRate } from '../demo/rate-limit.ts';
 import { startSandbox } from '../demo/sandbox.ts';

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { shownDates, shownMoment } from '../core/lead/shown-date.ts';
 import {
   type ConnectionStatus,

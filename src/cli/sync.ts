@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { asksForLeads } from '../core/merge/guard.ts';
 import { bringForward } from '../core/merge/older-copy.ts';
 import { explain, LeadsyncError } from '../lib/errors.ts';

@@ -1,5 +1,5 @@
 import type { OnDumpProgress } from '../store/dump.ts';
-import { visibleText } from '../lib/visible-text.ts';
+import { visibleText } from '../lib/foreign-text.ts';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { stopping } from './stop.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { emailAddresses } from '../core/lead/email-address.ts';
 import { followUpField } from '../core/lead/mapping.ts';
 import { followUpYears, isImplausible } from '../core/lead/follow-up.ts';

@@ -1,6 +1,7 @@
 import { isLoopback } from '../lib/loopback.ts';
 import { fileNameMistake, knownEndings } from './file-formats.ts';
 import { secret, text } from './values.ts';
+import { decoded } from '../lib/foreign-text.ts';
 
 /** An address over HTTP, or null. `place`, such as {id}, may stand in its path and query; in the host it would choose the server. */
 function httpUrl(written: string, place: string): URL | null {
@@ -149,12 +150,3 @@ export const postgresUrl = secretUrl(
   ['postgres:', 'postgresql:'],
   'postgres://user:password@host:5432/database',
 );
-
-/** Null when a `%` begins no character. */
-export function decoded(written: string): string | null {
-  try {
-    return decodeURIComponent(written);
-  } catch {
-    return null;
-  }
-}

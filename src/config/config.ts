@@ -1,14 +1,17 @@
 import { addressKey } from '../core/lead/email-address.ts';
 import { resolve } from 'node:path';
-import type { FieldMapping } from '../core/lead/mapping.ts';
+import { defaultFields, type Direction, type FieldMapping, headingKey } from '../core/lead/mapping.ts';
 import { driveMark, drivePath, fileAddress, isSharingLink, isWebAddress } from './addresses.ts';
 import { chatChannel } from './chat-webhook.ts';
-import { defaultIdColumn, fieldMappings, usualMatchBy } from './fields.ts';
 import type { ProcessSettings } from './process-schema.ts';
 import type { ConnectionSettings, FileSettings } from './schema.ts';
 import { shortestGap } from './values.ts';
 import type { Secret } from './secret.ts';
-import { headingKey } from '../core/lead/heading-line.ts';
+import type { FieldType } from '../core/lead/value.ts';
+import { leadFields } from '../core/lead/lead-fields.ts';
+import type { Readable } from './settings.ts';
+import { isThisMachine } from '../lib/loopback.ts';
+import { parseRedisAddress } from './redis-address.ts';
 
 /** What cannot be changed any more, at any depth. */
 type Frozen<T> = T extends Secret ? T : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
@@ -211,4 +214,127 @@ export function targetName(target: TargetConfig): string {
 export function tablePlace(url: string, table: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${hostname.toLowerCase()}:${port || '5432'}${pathname}/${table.includes('.') ? table : `public.${table}`}`;
+}
+
+/** Here and below the recipient is an address in lower case. */
+export function recipientTimeZone(
+  { timeZone, timeZones }: Pick<ReminderRules, 'timeZone' | 'timeZones'>,
+  recipient: string,
+): string {
+  return timeZones[recipient] ?? timeZone;
+}
+
+export function recipientSettings(settings: ReminderSettings, recipient: string): ReminderSettings {
+  return { ...settings, rules: recipientRules(settings.rules, recipient) };
+}
+
+export function recipientRules(rules: ReminderRules, recipient: string): ReminderRules {
+  return { ...rules, timeZone: recipientTimeZone(rules, recipient) };
+}
+
+function usualColumn({ field, column }: FieldMapping, targetType: string | undefined): string {
+  if (targetType === 'hubspot') return leadFields[field]?.hubspot ?? `lead_${field}`;
+  return targetType === 'postgres-table'
+    ? field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    : column;
+}
+
+export function defaultIdColumn(targetType: string | undefined): string {
+  return targetType === 'hubspot' || targetType === 'postgres-table' ? 'lead_id' : 'Lead ID';
+}
+
+export const usualMatchBy: readonly string[] = ['companyName', 'city'];
+
+/** The mapping of a connection: as written, without what lacks a column, or the usual one of its kind of target. */
+export function fieldMappings({
+  fields,
+  target,
+  sync,
+}: Readable<ConnectionSettings>): readonly FieldMapping[] {
+  const direction = sync?.direction ?? 'two-way';
+  if (fields === undefined)
+    return defaultFields.map((mapping) => ({
+      ...mapping,
+      column: usualColumn(mapping, target?.type),
+      direction,
+    }));
+  return Object.entries(fields).flatMap(([field, entry]): FieldMapping[] => {
+    const written = typeof entry === 'string' ? { column: entry } : entry;
+    if (written?.column === undefined) return [];
+    const { column, type } = written;
+    // checkTogether refuses directions that exclude each other.
+    const own = effectiveDirection(direction, written.direction ?? 'two-way') ?? direction;
+    return [{ field, column, type: fieldType(field, type), direction: own, ...offered(written.values) }];
+  });
+}
+
+/** The words of the table, and what they mean in the service where that is told. */
+function offered(
+  written: readonly (string | undefined)[] | Readonly<Record<string, string | undefined>> | undefined,
+): Pick<FieldMapping, 'values' | 'words'> {
+  if (written === undefined) return {};
+  const isList = Array.isArray(written);
+  const words = Object.entries(written).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const values = words.map(([row, lead]) => (isList ? lead : row));
+  return isList ? { values } : { values, words };
+}
+
+export function fieldType(field: string, written: FieldType | undefined): FieldType {
+  return written ?? leadFields[field]?.type ?? 'text';
+}
+
+/** The field's own direction, unless the connection's is narrower. Null when the two exclude each other, so that nothing could travel. */
+export function effectiveDirection(connection: Direction, field: Direction): Direction | null {
+  if (connection === 'two-way' || connection === field) return field;
+  return field === 'two-way' ? connection : null;
+}
+
+type Places = Pick<Config, 'databaseUrl' | 'redisUrl'> & {
+  readonly connections: readonly Pick<ConnectionConfig, 'name' | 'target'>[];
+};
+
+/** A setting that has a password and data go to another machine without TLS, and how it is to be written. */
+export interface ClearText {
+  readonly setting: string;
+  readonly message: string;
+}
+
+/** The settings by which Postgres or Redis on another machine is reached without TLS. */
+export function clearTextOf({ databaseUrl, redisUrl, connections }: Places): readonly ClearText[] {
+  const found: ClearText[] = [];
+  if (databaseUrl !== undefined && isPostgresInClear(databaseUrl.reveal()))
+    found.push(inClear('DATABASE_URL', 'add ?sslmode=verify-full'));
+  if (redisUrl !== undefined && isRedisInClear(redisUrl.reveal()))
+    found.push(inClear('REDIS_URL', 'begin it with rediss'));
+  for (const { name, target } of connections) {
+    if (target.type === 'postgres-table' && isPostgresInClear(target.url.reveal()))
+      found.push(inClear(`connections.${name}.target.url`, 'add ?sslmode=verify-full'));
+  }
+  return found;
+}
+
+function inClear(setting: string, how: string): ClearText {
+  return {
+    setting,
+    message: `leads to another machine without TLS, so that others on the way can read the password or the data; ${how}`,
+  };
+}
+
+/** As pg reads a URL: any `sslmode` but `disable` is TLS. */
+function isPostgresInClear(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null) return false;
+  const settings = url.searchParams;
+  const host = settings.get('host') ?? decodeURIComponent(url.hostname);
+  if (isThisMachine(host === '' ? 'localhost' : host)) return false;
+  const mode = settings.get('sslmode');
+  if (mode !== null) return mode === 'disable';
+  const isOn =
+    ['true', '1'].includes(settings.get('ssl') ?? '') || settings.get('sslnegotiation') === 'direct';
+  return !isOn && !['sslcert', 'sslkey', 'sslrootcert'].some((name) => settings.has(name));
+}
+
+function isRedisInClear(text: string): boolean {
+  const { tls, hosts } = parseRedisAddress(text);
+  return !tls && hosts.some(({ host }) => !isThisMachine(host));
 }

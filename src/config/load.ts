@@ -2,20 +2,24 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { z } from 'zod';
 import { LeadsyncError } from '../lib/errors.ts';
-import { clearTextOf } from './clear-text.ts';
+import { buildAlerts, buildConnection, clearTextOf, type Config } from './config.ts';
 import { checkTogether } from './check-together.ts';
-import { buildAlerts, buildConnection, type Config } from './config.ts';
-import { ConfigError, type Mistake } from './config-error.ts';
-import { withEnvFile } from './env-file.ts';
-import { connectionSource, Environment, processSource, readFault } from './environment.ts';
-import { type ProcessSettings, processSchema } from './process-schema.ts';
-import { type Readable, readable } from './readable.ts';
+import {
+  ConfigError,
+  type Mistake,
+  mistakeAt,
+  type Report,
+  schemaMistakes,
+  type Source,
+  unreadable,
+} from './mistakes.ts';
+import { valueAt } from '../lib/foreign-text.ts';
+import { connectionSource, Environment, processSource, readFault, withEnvFile } from './environment.ts';
+import { processSchema, type ProcessSettings } from './process-schema.ts';
+import { type Path, type Readable, readable } from './settings.ts';
 import { fileSchema } from './schema.ts';
-import { schemaMistakes } from './schema-mistakes.ts';
 import { Secret } from './secret.ts';
-import type { Path } from './settings.ts';
 import { sender } from './values.ts';
-import { mistakeAt, type Report, type Source, unreadable, valueAt } from './source.ts';
 
 interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;

@@ -1,4 +1,4 @@
-import { decoded } from './addresses.ts';
+import { decoded } from '../lib/foreign-text.ts';
 import { Secret } from './secret.ts';
 
 interface Login {

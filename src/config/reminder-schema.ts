@@ -1,4 +1,4 @@
-import { headingKey } from '../core/lead/heading-line.ts';
+import { headingKey } from '../core/lead/mapping.ts';
 import { z } from 'zod';
 import { calendarUrl, calledUrl, chatUrl, leadUrl } from './addresses.ts';
 import {

@@ -1,9 +1,9 @@
-import { headingKey } from '../core/lead/heading-line.ts';
+import { headingKey } from '../core/lead/mapping.ts';
 import { createRequire } from 'node:module';
 import type * as CronParser from 'cron-parser';
 import { z } from 'zod';
 import { isEmailAddress } from '../core/lead/email-address.ts';
-import { didYouMean } from '../core/lead/nearest-name.ts';
+import { didYouMean } from '../core/lead/wording.ts';
 import { Secret } from './secret.ts';
 
 declare module 'zod' {
@@ -156,6 +156,16 @@ export const quietHours = parsed((written) => {
   ({ from, to }) => from !== to,
   'must leave some time for mails: these are the whole day; without quietHours there are none',
 );
+
+/**
+ * Whether a minute of the day (0 to 1439) is in the quiet hours: `from` inclusive, `to` exclusive; may span midnight.
+ */
+export function isQuiet(
+  minute: number,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  return from < to ? minute >= from && minute < to : minute >= from || minute < to;
+}
 
 /** Monday first. */
 export const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;

@@ -10,10 +10,9 @@ import {
   parseDocument,
   type Scalar,
 } from 'yaml';
-import type { Mistake } from './config-error.ts';
+import { type Mistake, type Source, unreadable } from './mistakes.ts';
 import type { Environment } from './environment.ts';
 import { type Path, showPath } from './settings.ts';
-import { type Source, unreadable } from './source.ts';
 
 /** More values than this are aliases that repeat each other. */
 const mostValues = 200_000;

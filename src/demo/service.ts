@@ -4,7 +4,7 @@ import type { SandboxBehaviour } from './options.ts';
 import type { Random } from './random.ts';
 import { emptyReply, errorReply, jsonReply, type Reply, showLead } from './reply.ts';
 import { z } from 'zod';
-import { parseJson } from '../lib/parse-json.ts';
+import { parseJson, decoded } from '../lib/foreign-text.ts';
 import { fieldKinds } from '../core/lead/field-kinds.ts';
 import { defaultFields } from '../core/lead/mapping.ts';
 
@@ -42,18 +42,10 @@ export function findRoute(
   if (path === '/v1/leads') {
     return { route: method === 'GET' ? 'list' : method === 'POST' ? 'create' : undefined, id: '' };
   }
-  const id = decode(/^\/v1\/leads\/([^/]+)$/.exec(path)?.[1]);
+  const [, segment] = /^\/v1\/leads\/([^/]+)$/.exec(path) ?? [];
+  const id = segment === undefined ? null : decoded(segment);
   const byMethod: Readonly<Record<string, Route>> = { GET: 'get', PATCH: 'update', DELETE: 'delete' };
-  return id === undefined ? { route: undefined, id: '' } : { route: byMethod[method], id };
-}
-
-/** Undefined also for text with a broken percent sign. */
-function decode(segment: string | undefined): string | undefined {
-  try {
-    return segment === undefined ? undefined : decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
+  return id === null ? { route: undefined, id: '' } : { route: byMethod[method], id };
 }
 
 export function answer(call: Call, service: Service): Reply {

@@ -32,9 +32,7 @@ export function credentialsOf(request: Sent): Credentials {
           name,
           Array.isArray(value)
             ? value.map((one) => without(one, isSuccess))
-            : value === undefined
-              ? undefined
-              : without(value, isSuccess),
+            : value && without(value, isSuccess),
         ]),
       ),
   };

@@ -26,19 +26,7 @@ export class HttpFault extends Error {
 }
 
 export interface ExchangeRequest {
-  readonly method:
-    | 'GET'
-    | 'HEAD'
-    | 'POST'
-    | 'PUT'
-    | 'PATCH'
-    | 'DELETE'
-    | 'MOVE'
-    | 'OPTIONS'
-    | 'LOCK'
-    | 'UNLOCK'
-    | 'PROPFIND'
-    | 'REPORT';
+  readonly method: Dispatcher.HttpMethod;
   /** With prefix and query, encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -89,6 +77,8 @@ const errorBodyBytes = 64 * 1024;
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #head = Promise.withResolvers<ReplyHead>();
   readonly #body = Promise.withResolvers<string>();
+  readonly head = this.#head.promise;
+  readonly body = this.#body.promise;
   readonly #credentials: Credentials;
   readonly #options: ExchangeOptions;
   readonly #release: () => void;
@@ -141,14 +131,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.head.catch(() => {});
     this.body.catch(() => {});
     if (signal.aborted) onAbort();
-  }
-
-  get head(): Promise<ReplyHead> {
-    return this.#head.promise;
-  }
-
-  get body(): Promise<string> {
-    return this.#body.promise;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

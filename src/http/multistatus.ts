@@ -1,4 +1,5 @@
 import { DOMParser, type Element } from '@xmldom/xmldom';
+import { decoded } from '../lib/foreign-text.ts';
 
 export interface DavResponse {
   /** The last part of its path, decoded. */
@@ -43,12 +44,7 @@ function parse(body: string): Element | null {
 }
 
 function children(parent: Element, name: string): Element[] {
-  const found: Element[] = [];
-  for (let node = parent.firstChild; node !== null; node = node.nextSibling) {
-    const element = node as Element;
-    if (element.localName === name && element.namespaceURI === dav) found.push(element);
-  }
-  return found;
+  return [...parent.children].filter((one) => one.localName === name && one.namespaceURI === dav);
 }
 
 function child(parent: Element, name: string): Element | undefined {
@@ -58,11 +54,7 @@ function child(parent: Element, name: string): Element | undefined {
 /** Servers give a path or a whole address, encoded each in their own way. */
 function nameOf(href: string): string | null {
   const path = URL.parse(href.trim(), 'http://x')?.pathname;
-  try {
-    return path === undefined ? null : decodeURIComponent(path.replace(/\/$/, '').split('/').at(-1) ?? '');
-  } catch {
-    return null;
-  }
+  return path === undefined ? null : decoded(path.replace(/\/$/, '').split('/').at(-1) ?? '');
 }
 
 function statusOf(element: Element): number | null {
@@ -74,12 +66,8 @@ function propsOf(response: Element): ReadonlyMap<string, Element> {
   const props = new Map<string, Element>();
   for (const propstat of children(response, 'propstat')) {
     if ((statusOf(propstat) ?? 200) >= 300) continue;
-    let node = child(propstat, 'prop')?.firstChild ?? null;
-    for (; node !== null; node = node.nextSibling) {
-      const element = node as Element;
-      if (element.localName !== null && element.localName !== undefined)
-        props.set(element.localName, element);
-    }
+    for (const element of child(propstat, 'prop')?.children ?? [])
+      if (element.localName !== null) props.set(element.localName, element);
   }
   return props;
 }

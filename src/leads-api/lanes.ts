@@ -1,5 +1,5 @@
 import type { Throttle } from '../ports/leads-service.ts';
-import { untilAborted } from '../lib/until-aborted.ts';
+import { untilAborted } from '../lib/waiting.ts';
 
 /** The most concurrent requests of one process to a service. */
 export const mostLanes = 4;
@@ -19,21 +19,18 @@ interface Place {
 
 /** One request at first, more only while the service answers without 429, which may arrive while others are under way. */
 export class Lanes {
-  #open = 1;
+  /** How many there are now. */
+  open = 1;
   #replies = 0;
   /** First come, first served. */
   readonly #line: Place[] = [];
-
-  get open(): number {
-    return this.#open;
-  }
 
   join(): Lane {
     const place: Place = { go: () => {} };
     this.#line.push(place);
     return {
       turn: async (signal) => {
-        while (this.#line.indexOf(place) >= this.#open) {
+        while (this.#line.indexOf(place) >= this.open) {
           const { promise, resolve } = Promise.withResolvers<void>();
           place.go = resolve;
           await untilAborted(promise, signal);
@@ -49,20 +46,20 @@ export class Lanes {
   /** A reply of a service that is not known to limit requests. */
   replied(): void {
     this.#replies += 1;
-    if (this.#open === mostLanes || this.#replies < repliesALane * this.#open) return;
-    this.#open += 1;
+    if (this.open === mostLanes || this.#replies < repliesALane * this.open) return;
+    this.open += 1;
     this.#replies = 0;
     this.#wake();
   }
 
   /** The service limits requests, now or recently: one at a time from now on. */
   limit(): void {
-    this.#open = 1;
+    this.open = 1;
     this.#replies = 0;
   }
 
   #wake(): void {
-    for (const { go } of this.#line.slice(0, this.#open)) go();
+    for (const { go } of this.#line.slice(0, this.open)) go();
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Outlook, Throttle, Throttled } from '../ports/leads-service.ts';
-import { untilAborted } from '../lib/until-aborted.ts';
+import { untilAborted } from '../lib/waiting.ts';
 import { backoffMs, longestWaitMs, retryAfterMs } from '../lib/retry-after.ts';
 import type { ReplyHead } from '../http/exchange.ts';
 import { LeadsApiError } from './leads-api-error.ts';
-import { type Pace, readPace, refused, sent } from './pace.ts';
+import { z } from 'zod';
 
 /** Added to every wait (ms), for differences between clocks and timers: no request may be early. */
 const marginMs = 100;
@@ -67,12 +67,11 @@ export class RateLimiter {
     for (;;) {
       const check = await this.#check();
       const { remaining, stored, pace } = check;
-      if (remaining > 0)
-        throw rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
+      if (remaining > 0) throw rateLimited(remaining, askedToWait);
       const now = this.#sharedTime();
       const waitMs = pace === null ? 0 : Math.max(0, pace.nextAt - now);
       if (mayYield && waitMs > (this.#isCrowded() ? longestCrowdedSleepMs : longestSleepMs))
-        throw rateLimited(waitMs, 'No request was sent: the pace of the Leads service is used up', {});
+        throw rateLimited(waitMs, 'No request was sent: the pace of the Leads service is used up');
       if (waitMs > 0) return { ...check, waitMs };
       this.#pace = pace && sent(pace, now);
       if (pace === null || (await this.#throttle.movePace(stored, this.#pace))) return { ...check, waitMs };
@@ -149,8 +148,7 @@ export class RateLimiter {
 
   /** For a request that a pause stopped just before sending. */
   stopped(): LeadsApiError {
-    const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
-    return rateLimited(remaining, 'No request was sent: the Leads service asked to wait', {});
+    return this.#limited(askedToWait);
   }
 
   /** Epoch ms, by the clock that all processes share. */
@@ -159,22 +157,85 @@ export class RateLimiter {
   }
 
   error(apiCode: string | null): LeadsApiError {
-    const remaining = Math.max(0, this.#askedUntil - this.#clock.now());
-    return rateLimited(remaining, 'The Leads service did not act on the request (429) and asks to wait', {
-      status: 429,
-      apiCode,
-    });
+    const sentence = 'The Leads service did not act on the request (429) and asks to wait';
+    return this.#limited(sentence, { status: 429, apiCode });
+  }
+
+  #limited(sentence: string, reply = {}): LeadsApiError {
+    return rateLimited(Math.max(0, this.#askedUntil - this.#clock.now()), sentence, reply);
   }
 }
 
-function rateLimited(
-  retryMs: number,
-  sentence: string,
-  reply: { readonly status?: number; readonly apiCode?: string | null },
-): LeadsApiError {
+const askedToWait = 'No request was sent: the Leads service asked to wait';
+
+function rateLimited(retryMs: number, sentence: string, reply = {}): LeadsApiError {
   return new LeadsApiError('leads.rate-limited', `${sentence}; ${Math.ceil(retryMs / 1000)} s remain.`, {
     ...reply,
     retry: 'later',
     retryAfterMs: Math.ceil(retryMs),
   });
+}
+
+/**
+ * The request rate that a service allows, learned from its 429s: the reference says only that there is a limit (section
+ * 8). The rate grows with each request and falls with each 429. Plain data, shared by all processes with one key; times
+ * are epoch ms of the store's clock.
+ */
+const schema = z.object({
+  rate: z
+    .number()
+    .gte(1 / 60)
+    .lte(1000),
+  step: z.number().gt(0).lte(1),
+  /** No request may leave earlier. */
+  nextAt: z.number(),
+  /** End of the last pause. */
+  since: z.number(),
+});
+
+export type Pace = Readonly<z.infer<typeof schema>>;
+
+/** The first 429 tells no rate: the search starts here, and each further one halves the step. */
+const first = { rate: 5, step: 0.1 };
+
+/** Lower bounds of the step: doubling the rate takes some minutes, or many requests. */
+const leastStep = { of: 0.004, ofRate: 0.002 };
+
+/** The factor after a 429, and after one that comes this soon (ms) after another's pause. */
+const left = { usually: 0.9, soon: 0.5, soonMs: 2_000 };
+
+/** Requests per second, at least: a service that always answers 429 must not stop the sync. */
+const slowest = 0.7;
+
+/** A longer wait (ms) means an hourly or daily quota: spreading it evenly would only slow things down. */
+const longestPacedMs = 90_000;
+
+/** The pace after a request; the next one is due a gap later. */
+export function sent(pace: Pace, now: number): Pace {
+  const gap = 1000 / pace.rate;
+  // Only a rate that was used suggests that a higher one works.
+  const isTried = now - pace.nextAt < gap;
+  return {
+    ...pace,
+    rate: Math.min(1000, pace.rate + (isTried ? pace.step : 0)),
+    nextAt: now + gap,
+  };
+}
+
+/** The pace after a 429 that asks to wait this long (ms). Null: pacing does not help. */
+export function refused(pace: Pace | null, now: number, waitMs: number): Pace | null {
+  if (waitMs > longestPacedMs) return null;
+  const nextAt = now + waitMs;
+  if (pace === null) return { ...first, nextAt, since: nextAt };
+  const lower = pace.rate * (now - pace.since < left.soonMs ? left.soon : left.usually);
+  const rate = Math.max(lower, slowest);
+  const step = Math.max(pace.step / 2, Math.min(leastStep.of, leastStep.ofRate * rate));
+  return { rate, step, nextAt, since: nextAt };
+}
+
+/** Null when invalid or of another version. The clock may have been set back since `now`: nothing is due later than the longest wait. */
+export function readPace(stored: unknown, now: number): Pace | null {
+  const pace = schema.safeParse(stored).data ?? null;
+  if (pace === null || pace.nextAt - now <= longestPacedMs) return pace;
+  return { ...pace, nextAt: now, since: now };
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { isLeadId } from '../core/lead/lead-id.ts';
-import { type Lead } from '../core/lead/lead.ts';
-import { isExactNumber, writtenNumber } from '../core/lead/number.ts';
-import { parseJson } from '../lib/parse-json.ts';
+import { isExactNumber, type Lead, writtenNumber } from '../core/lead/lead.ts';
+import { decoded, parseJson, valueAt } from '../lib/foreign-text.ts';
 import type { LeadPage } from '../ports/leads-service.ts';
 
 /** Characters. A cursor travels in the query, and few servers accept more than 8 KiB. */
@@ -62,12 +61,7 @@ export function idFromLocation(location: string | undefined): string | null {
   if (location === undefined) return null;
   const path = location.replace(/[?#].*$/, '').replace(/\/+$/, '');
   const segment = path.slice(path.lastIndexOf('/') + 1);
-  if (segment === '' || segment === 'leads') return null;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return null;
-  }
+  return segment === '' || segment === 'leads' ? null : decoded(segment);
 }
 
 /** Levels below the top searched for a lead: `{ data: { lead: … } }` has two. */
@@ -148,12 +142,6 @@ export function readErrorBody(body: string): ErrorBody {
 }
 
 function textsAt(json: unknown, paths: readonly Path[]): readonly string[] {
-  const found = paths.map((path) => path.reduce(member, json));
+  const found = paths.map((path) => valueAt(json, path));
   return found.flatMap((text) => (typeof text === 'string' && text.trim() !== '' ? [text.trim()] : []));
-}
-
-function member(value: unknown, key: string | number): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? Reflect.get(value, key)
-    : undefined;
 }

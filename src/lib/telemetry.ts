@@ -3,7 +3,7 @@ import type * as Otel from '@opentelemetry/api';
 import type { BullMQOtel, BullMQOTelSpan } from 'bullmq-otel';
 import { z } from 'zod';
 import { codeOf } from './errors.ts';
-import { parseJson } from './parse-json.ts';
+import { parseJson } from './foreign-text.ts';
 import { version } from './version.ts';
 
 /** How OpenTelemetry's `loggingErrorHandler` writes an error. */

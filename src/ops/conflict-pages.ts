@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { App } from '../app.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { answers, type Answer } from '../core/merge/answers.ts';
+import { type Answer, answers } from '../core/merge/holds.ts';
 import { countHeld, type HeldItem, listHeld } from '../store/held.ts';
 import { decide } from '../review/decide-held.ts';
 import { conflictsPage, decideAllPage, decidedAllPage, seenItem, type ShownHeld } from './pages/conflicts.ts';

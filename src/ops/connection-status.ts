@@ -113,7 +113,7 @@ function iso(epochMs: number | null | undefined): string | null {
 
 /** The code for time zones is loaded only with reminders. */
 async function dayOf(dueAt: number, timeZone: string): Promise<string | null> {
-  const day = await import('../core/lead/day.ts');
+  const day = await import('../core/lead/instant.ts');
   return day.dayOf(dueAt, timeZone);
 }
 

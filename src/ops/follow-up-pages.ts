@@ -3,8 +3,8 @@ import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { editJob, syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
-import { recipientTimeZone } from '../config/recipients.ts';
-import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/snooze.ts';
+import { type ConnectionConfig, recipientTimeZone, type ReminderSettings } from '../config/config.ts';
+import { type Snooze, snoozed, snoozes, type SnoozeZones } from '../core/lead/follow-up.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import { type FollowUpLink, linkRoot, openLink } from '../reminders/links/link-token.ts';
 import { followUpField } from '../core/lead/mapping.ts';
@@ -15,8 +15,8 @@ import { findEdit, lastEditOf, type RequestedEdit } from '../store/requested-edi
 import { checkGuess, GuessLimit } from './access.ts';
 import { assetText } from './assets.ts';
 import {
-  followUpPage,
   type FollowUpPage,
+  followUpPage,
   followUpPath,
   followUpWords,
   noFollowUpPage,
@@ -25,14 +25,13 @@ import {
 } from './pages/follow-up.ts';
 import { formOf } from './requests.ts';
 import type pg from 'pg';
-import type { ConnectionConfig, ReminderSettings } from '../config/config.ts';
-import { dayOf } from '../core/lead/day.ts';
+import { dayOf } from '../core/lead/instant.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import { isStageWanted, recipientsOf } from '../reminders/plan/recipients.ts';
 import { presentFollowUp } from '../store/follow-ups.ts';
 import { systemClock } from '../ports/clock.ts';
 import { connectionsWithFeed, feedRoot, readFeed, tokenOf } from '../reminders/feed/calendar-feed.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/waiting.ts';
 
 /** How long (ms) a page waits for the change to be made before it says that it will be. */
 const patienceMs = 4_000;

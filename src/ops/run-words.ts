@@ -1,4 +1,4 @@
-import { count, counted } from '../core/lead/counted.ts';
+import { count, counted } from '../core/lead/wording.ts';
 import type { OpenRun } from '../store/run-list.ts';
 import type { SyncReport } from '../sync/report.ts';
 import type { Problem } from '../lib/errors.ts';

@@ -4,7 +4,7 @@ import { syncQueue } from '../../jobs/runs.ts';
 import type { App } from '../app.ts';
 import { columnsOf } from '../core/lead/mapping.ts';
 import { explain } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/waiting.ts';
 import { forMany } from '../store/for-many.ts';
 import { listDecisions } from '../store/conflicts.ts';
 import { listHeld } from '../store/held.ts';

@@ -1,30 +1,13 @@
 import type { Aside } from '../core/lead/aside.ts';
-import type { ShownCell, Author } from '../core/lead/author.ts';
-import type { MergedPlace, RowStanding } from '../core/lead/table-pieces.ts';
+import type { Author, ShownCell } from '../core/lead/author.ts';
+import { type MergedPlace, type RowStanding, type TableRow } from '../core/lead/table-rows.ts';
 import type { Cells, Values } from '../core/lead/value.ts';
 
 /** A row with an id, or with data in at least one mapped column. */
-export interface TargetRow {
-  /** Its position as the target's user would name it (1-based, the header is 1). For messages only. */
-  readonly row: number;
-  readonly leadId: string | null;
-  /**
-   * Content of an id cell that is no id and must not be overwritten: a formula without a value, an error, a covered
-   * cell. `leadId` is null then. No lead is created from such a row, and while there is one no other row counts as
-   * gone.
-   */
-  readonly unreadableId?: string;
+export interface TargetRow extends TableRow {
   /** A row without id and without a request for a lead. None is created, but it may match one (`match`). */
   readonly other?: boolean;
-  /** A row without id: why its id cell cannot be written, as a sentence. No lead is created. */
-  readonly idClosed?: string;
   readonly standing?: RowStanding;
-  /** The column of `pauseColumn` says so: it is neither written nor read for its lead. */
-  readonly paused?: true;
-  /** One for each readable mapped field. A missing cell (a short line of a CSV file) is left out: it is not empty. */
-  readonly cells: Cells;
-  /** The status cell, empty text included. Null: there is no single status column. Never data. */
-  readonly status: string | null;
 }
 
 export interface MissingColumn {

@@ -12,8 +12,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
-import { certificateHelp, isCertificateFault } from '../lib/certificate-fault.ts';
-import { codeOf, LeadsyncError } from '../lib/errors.ts';
+import { certificateHelp, codeOf, isCertificateFault, LeadsyncError } from '../lib/errors.ts';
 import { pacedClient, type PostgresUrl } from '../postgres/postgres-client.ts';
 import { makeSchema, withSchemaRights } from '../postgres/schema-rights.ts';
 import { type Backend, type BackendOptions, onWorkerError } from './backend.ts';

@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../config/redis-address.ts';
-import { isCertificateFault } from '../lib/certificate-fault.ts';
-import { codeOf, LeadsyncError } from '../lib/errors.ts';
+import { codeOf, isCertificateFault, LeadsyncError } from '../lib/errors.ts';
 
 /** The first word of an error reply, which is its code (Redis serialization protocol, "Simple errors"); else null. */
 export function replyCode(error: unknown): string | null {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { type Answer, deleteQuestions } from '../core/merge/answers.ts';
+import { type Answer, deleteQuestions } from '../core/merge/holds.ts';
 import { isUnreadable } from '../core/lead/value.ts';
 import { answerEmptied } from '../store/calendar-entries.ts';
 import { decideConflict, type Decision as Recorded } from '../store/conflicts.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { coveredBy } from '../core/merge/fingerprint.ts';
+import { coveredBy } from '../core/merge/action.ts';
 import type { NewAction } from '../store/actions.ts';
 import { approvalOf, intentsOfRun, linesDoneBefore, linesOfRun } from '../store/approvals.ts';
 import type { ApprovedLine, Run } from '../store/runs.ts';

@@ -9,10 +9,8 @@ import { type KnownPlace, currentPlace, placeById, placeNames } from '../store/p
 import { type Run, getRun } from '../store/runs.ts';
 import { hashContent } from '../core/lead/content-hash.ts';
 import type { Cells } from '../core/lead/value.ts';
-import { undoneMessages } from '../core/merge/hold-message.ts';
-import { putsBack } from '../core/merge/put-back.ts';
-import { planUndo } from '../core/merge/undo.ts';
-import type { NewConflict } from '../core/merge/held-conflicts.ts';
+import { undoneMessages, type NewConflict } from '../core/merge/holds.ts';
+import { putsBack, planUndo } from '../core/merge/undo.ts';
 import { recordConflicts } from '../store/conflicts.ts';
 import { shownRunChanges } from '../store/history.ts';
 import { sightedLeads } from '../store/run-sights.ts';

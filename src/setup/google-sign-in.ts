@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readFault } from '../config/environment.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { parseJson } from '../lib/parse-json.ts';
+import { parseJson } from '../lib/foreign-text.ts';
 import { googleScopes } from '../targets/google-sheets/google-account.ts';
 import { parseOAuthClient, signInAtGoogle } from '../targets/google-sheets/google-sign-in.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatOf } from '../config/file-formats.ts';
 import { countKnown } from '../core/lead/propose-mapping.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { createLeadsClient } from '../leads-api/leads-client.ts';
+import { LeadsClient } from '../leads-api/leads-client.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { FirstRows } from '../targets/file/file-format.ts';
 import { withFirstRows, writeHeading } from '../targets/file/workbook-target.ts';
@@ -36,7 +36,7 @@ const throttle = {
 
 /** Reads the first page; waits up to three times, 20 s each, when asked to. Throws LeadsApiError as `LeadsPort` says. */
 export async function lookAtService({ connection: { leads } }: Draft, signal: AbortSignal) {
-  await using client = createLeadsClient({ ...leads, query: {}, throttle });
+  await using client = new LeadsClient({ ...leads, query: {}, throttle });
   for (let waits = 3; ; waits--)
     try {
       const page = await client.list({ cursor: null, limit: null }, signal);

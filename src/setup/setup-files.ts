@@ -4,9 +4,8 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { stringify } from 'yaml';
-import { envFileName, isPath } from '../config/env-file.ts';
-import { targetOf, Environment } from '../config/environment.ts';
-import { usualMatchBy } from '../config/fields.ts';
+import { envFileName, isPath, targetOf, Environment } from '../config/environment.ts';
+import { usualMatchBy } from '../config/config.ts';
 import { loadConfig } from '../config/load.ts';
 import { settingOf } from '../config/settings.ts';
 import { codeOf, LeadsyncError } from '../lib/errors.ts';

@@ -1,10 +1,15 @@
 import type { Cells } from '../core/lead/value.ts';
-import { type ActionKind, type Changes, type PlannedAction, silentKinds } from '../core/merge/action.ts';
-import { fingerprint } from '../core/merge/fingerprint.ts';
+import {
+  type ActionKind,
+  type Changes,
+  fingerprint,
+  type PlannedAction,
+  silentKinds,
+} from '../core/merge/action.ts';
 import type pg from 'pg';
 import { batchesBySize, charactersIn } from '../core/lead/text-size.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { mostWhole } from '../lib/heap.ts';
+import { mostWhole } from '../lib/memory.ts';
 import { countOf, type Queryable, rowsOf, streamRows } from './database.ts';
 import type { VerificationResult } from './verifications.ts';
 import type { RoundRef } from './runs.ts';

@@ -7,8 +7,7 @@ import { idKey } from '../core/lead/lead-id.ts';
 import { valueHash } from '../core/lead/content-hash.ts';
 import type { Value, Values } from '../core/lead/value.ts';
 import type { BaselineMove } from '../core/merge/baseline-moves.ts';
-import type { LiveScan } from '../core/merge/live-scan.ts';
-import { isEqual } from '../core/merge/sight-of.ts';
+import { isEqual, type LiveScan } from '../core/merge/live-scan.ts';
 import { oneOf, type Queryable, valueOf } from './database.ts';
 import type { RunRef } from './runs.ts';
 

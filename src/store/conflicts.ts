@@ -2,9 +2,14 @@ import { type ActionKind, plannedAction } from '../core/merge/action.ts';
 import type { Author, ShownCell } from '../core/lead/author.ts';
 import { type Cell, plainCell } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { type DeleteAnswer, deleteQuestions, isDeleteQuestion } from '../core/merge/answers.ts';
-import type { HeldRecords } from '../core/merge/difference.ts';
-import { HeldConflicts, type NewConflict } from '../core/merge/held-conflicts.ts';
+import {
+  type DeleteAnswer,
+  deleteQuestions,
+  HeldConflicts,
+  type HeldRecords,
+  isDeleteQuestion,
+  type NewConflict,
+} from '../core/merge/holds.ts';
 import { openActions, recordOutcomes } from './actions.ts';
 import { countOf, type Queryable, rowsOf } from './database.ts';
 import type { RoundRef, RunRef } from './runs.ts';

@@ -1,6 +1,5 @@
 import pg from 'pg';
-import { certificateHelp, isCertificateFault } from '../lib/certificate-fault.ts';
-import { codeOf, LeadsyncError } from '../lib/errors.ts';
+import { certificateHelp, codeOf, isCertificateFault, LeadsyncError } from '../lib/errors.ts';
 import { pacedClient, type PostgresUrl, revealed } from '../postgres/postgres-client.ts';
 import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';

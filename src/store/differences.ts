@@ -1,9 +1,8 @@
 import { batchesBySize } from '../core/lead/text-size.ts';
 import type { Cells } from '../core/lead/value.ts';
 import type { HeldField, Sight } from '../core/merge/difference.ts';
-import type { UnknownLead } from '../core/merge/likeness.ts';
-import type { LiveScan } from '../core/merge/live-scan.ts';
-import { type PairFacts, sightOf } from '../core/merge/sight-of.ts';
+import type { UnknownLead } from '../core/merge/match-lost-creates.ts';
+import { type LiveScan, type PairFacts, sightOf } from '../core/merge/live-scan.ts';
 import type { BaselineRow } from '../core/merge/shifted-rows.ts';
 import { connectionOf, isSameForAll, keysOfLead, type Service } from './places.ts';
 import { columnOf, epochMs, mapOf, type Queryable } from './database.ts';

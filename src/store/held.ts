@@ -5,7 +5,7 @@ import { columnOf, countOf, type Queryable, rowsOf, streamRows, valueOf } from '
 import { companiesOf } from './pairs.ts';
 import type pg from 'pg';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { type UndoneRecord, UndoneRecords } from '../core/merge/undone-records.ts';
+import { type UndoneRecord, UndoneRecords } from '../core/merge/undo.ts';
 import type { AbsenceProof } from '../core/merge/difference.ts';
 import type { RunRef } from './runs.ts';
 
@@ -281,7 +281,7 @@ export async function saveUndone(
   const isSeen = `exists (select from jsonb_to_recordset($3::jsonb) as s ("leadId" text, "contentHash" text)
     where s."leadId" = u.lead_id and s."contentHash" = u.content_hash)`;
   const isMissed = `(u.last_run is distinct from $1 and case when u.lead_id = '' then $5::boolean else $4 end)`;
-  const parameters = [run.id, run.connection, JSON.stringify(undone.seen), isProof.leads, isProof.rows];
+  const parameters = [run.id, run.connection, JSON.stringify([...undone.seen]), isProof.leads, isProof.rows];
   await db.query(
     `delete from held u where kind = 'undone' and connection = $2 and not ${isSeen} and (missed > 0 and ${isMissed}
        or exists (select from held h where h.kind = 'conflict' and h.connection = $2 and h.lead_id = u.lead_id

@@ -1,15 +1,13 @@
 import type { Author } from '../core/lead/author.ts';
 import type { Cell, Cells, Value, Values } from '../core/lead/value.ts';
 import type { ActionKind, Changes } from '../core/merge/action.ts';
-import { leadAlone } from '../core/merge/put-back.ts';
+import { leadAlone, type RunChanges } from '../core/merge/undo.ts';
 import type { EditSource } from '../core/merge/requested-edit.ts';
 import { isoMs, mapOf, type Queryable, rowsOf, streamRows } from './database.ts';
 import { newRowsOf } from './new-rows.ts';
 import type { RunRef } from './runs.ts';
 import type pg from 'pg';
-import type { LiveScan } from '../core/merge/live-scan.ts';
-import { placeOf } from '../core/merge/sight-of.ts';
-import type { RunChanges } from '../core/merge/undo.ts';
+import { type LiveScan, placeOf } from '../core/merge/live-scan.ts';
 import { sentBy } from './intents.ts';
 
 export interface HistoryEntry {

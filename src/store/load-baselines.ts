@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { FieldMapping } from '../core/lead/mapping.ts';
-import { Baselines, digestMark } from '../core/merge/loaded-baselines.ts';
-import { largestChunk, type Reserve } from '../core/merge/records.ts';
-import { oneOf, transaction, valueOf, type Queryable } from './database.ts';
+import { Baselines, digestMark, largestChunk, type Reserve } from '../core/merge/records.ts';
+import { oneOf, type Queryable, transaction, valueOf } from './database.ts';
 
 /** SQL for how often the pairs under a key (SQL as well) have moved. */
 export const movesOf = (key: string): string =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/waiting.ts';
 import { isDatabaseOutage } from '../postgres/database-outage.ts';
 import {
   beginSending,

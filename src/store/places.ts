@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { uuidPattern } from '../core/lead/uuid.ts';
+import { uuidPattern } from '../core/lead/lead-id.ts';
 import {
   columnOf,
   deleteInBatches,

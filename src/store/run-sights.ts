@@ -1,17 +1,17 @@
 import type { Cells, Values } from '../core/lead/value.ts';
 import { batchesBySize } from '../core/lead/text-size.ts';
-import type { LeadCheckpoint, LiveScan } from '../core/merge/live-scan.ts';
-import { type ConflictFact, inStep } from '../core/merge/row-status.ts';
-import { isEqual, placeOf } from '../core/merge/sight-of.ts';
-import { mapOf, oneOf, type Queryable, rowsOf, streamRows } from './database.ts';
-import type { RoundRef, Run, RunRef } from './runs.ts';
-import type pg from 'pg';
+import { isEqual, type LeadCheckpoint, type LiveScan, placeOf } from '../core/merge/live-scan.ts';
 import {
   type ActOfRow,
+  type ConflictFact,
+  inStep,
   type RowStanding,
   RowStandings,
   type ScannedRow,
-} from '../core/merge/row-standing.ts';
+} from '../core/merge/row-status.ts';
+import { mapOf, oneOf, type Queryable, rowsOf, streamRows } from './database.ts';
+import type { RoundRef, Run, RunRef } from './runs.ts';
+import type pg from 'pg';
 import type { AuditConditions, AuditedAction, AuditedRecord } from '../core/audit/audit.ts';
 import { valueHash } from '../core/lead/content-hash.ts';
 import type { Changes } from '../core/merge/action.ts';

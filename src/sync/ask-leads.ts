@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Lead, leadCells } from '../core/lead/lead.ts';
 import { sameCell, withoutFields } from '../core/lead/value.ts';
-import { afterRejectedId, type Asked, isAskedFor } from '../core/merge/unlisted.ts';
+import { afterRejectedId, type Asked, isAskedFor } from '../core/merge/difference.ts';
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LeadsPort } from '../ports/leads-service.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';

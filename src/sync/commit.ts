@@ -14,7 +14,7 @@ import {
 } from '../core/lead/value.ts';
 import { type ActionKind, type Changes, plannedAction, shownBefore } from '../core/merge/action.ts';
 import { type BaselineMove, movesAfter } from '../core/merge/baseline-moves.ts';
-import { putsBack, takenAway } from '../core/merge/put-back.ts';
+import { putsBack, takenAway } from '../core/merge/undo.ts';
 import { type Refused, refusedMessage, sentKey } from '../core/merge/refused-create.ts';
 import type { RowChange, RowOutcome } from '../ports/target.ts';
 import {
@@ -26,7 +26,7 @@ import {
   writtenCells,
 } from '../store/actions.ts';
 import { copyPairs, moveBaselines, type NewPair } from '../store/baselines.ts';
-import type { NewConflict } from '../core/merge/held-conflicts.ts';
+import type { NewConflict } from '../core/merge/holds.ts';
 import { freeKey, recordConflicts, releaseRow } from '../store/conflicts.ts';
 import { forgetWrites, type HistoryEntry, recordHistory, valuesWritten } from '../store/history.ts';
 import { changeIntents, storeUnmappedHashes } from '../store/intents.ts';

@@ -11,7 +11,7 @@ import {
   type Values,
 } from '../core/lead/value.ts';
 import type { Change, Changes } from '../core/merge/action.ts';
-import { holdMessage } from '../core/merge/hold-message.ts';
+import { holdMessage, type NewConflict } from '../core/merge/holds.ts';
 import { unreadCode } from '../core/merge/merge-field.ts';
 import {
   existingLead,
@@ -21,7 +21,6 @@ import {
   type Sighting,
 } from '../core/merge/refused-create.ts';
 import { type Action, writtenCells } from '../store/actions.ts';
-import type { NewConflict } from '../core/merge/held-conflicts.ts';
 import { beginIntent, changeIntents } from '../store/intents.ts';
 import { loadSpellings, spelled } from '../store/pairs.ts';
 import { connectionOf } from '../store/places.ts';

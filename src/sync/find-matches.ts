@@ -3,21 +3,24 @@ import { hashContent } from '../core/lead/content-hash.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type Cells, sameCell } from '../core/lead/value.ts';
 import type { PlannedAction } from '../core/merge/action.ts';
-import { type Candidate, chooseMatches, type MatchedRecords, noMatches } from '../core/merge/match.ts';
-import type { FoundRows } from '../core/merge/lost-rows.ts';
-import type { LooseRow } from '../core/merge/difference.ts';
-import type { LiveScan } from '../core/merge/live-scan.ts';
-import { MatchBlocks } from '../core/merge/match-blocks.ts';
-import type { Steps } from '../core/merge/match-lost-creates.ts';
 import {
+  type Candidate,
+  chooseMatches,
   contradicts,
   type Likeness,
   likeness,
+  MatchBlocks,
+  type MatchedRecords,
   type MatchForms,
   matchForms,
+  noMatches,
 } from '../core/merge/match-likeness.ts';
+import type { FoundRows } from '../core/merge/lost-rows.ts';
+import type { LooseRow } from '../core/merge/difference.ts';
+import type { LiveScan } from '../core/merge/live-scan.ts';
+import type { Steps } from '../core/merge/match-lost-creates.ts';
 import { missedFields, type Policy } from '../core/merge/policy.ts';
-import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-held-rows.ts';
+import { planAmbiguousLead, planAmbiguousRow, planProposed } from '../core/merge/plan-rows.ts';
 import { knownMatches, type MatchLine, type MatchState, pairedValues } from '../store/held.ts';
 import type { Run } from '../store/runs.ts';
 import { inTurns } from './concurrency.ts';

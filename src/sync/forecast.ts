@@ -1,4 +1,4 @@
-import { putsBack } from '../core/merge/put-back.ts';
+import { putsBack } from '../core/merge/undo.ts';
 import { type ActionCount, countActions } from '../store/actions.ts';
 import type { Run } from '../store/runs.ts';
 import type { StepContext } from './context.ts';

@@ -3,11 +3,10 @@ import { hashContent } from '../core/lead/content-hash.ts';
 import { type FieldMapping, headingOf } from '../core/lead/mapping.ts';
 import { type AbsenceProof, LooseRows } from '../core/merge/difference.ts';
 import { FirstLeadsTally, Names } from '../core/merge/first-leads.ts';
-import { type ForeignLeads, guard, type PlanCounts } from '../core/merge/guard.ts';
-import type { GuardTally } from '../core/merge/guard-tally.ts';
+import { type ForeignLeads, guard, type GuardTally, type PlanCounts } from '../core/merge/guard.ts';
 import type { MarkVerdict } from '../core/merge/judge-mark.ts';
 import type { Doubts, OlderCopies } from '../core/merge/older-copy.ts';
-import type { PlanTally } from '../core/merge/plan-tally.ts';
+
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import { type PlanFacts, Planner } from '../core/merge/planner.ts';
 import type { Policy } from '../core/merge/policy.ts';
@@ -17,10 +16,9 @@ import {
   misreadCells,
   type OtherTable,
   placesInCells,
+  rowsInCells,
 } from '../core/merge/row-elsewhere.ts';
-import { rowsInCells } from '../core/merge/rows-in-cells.ts';
-import { ShiftedRows } from '../core/merge/shifted-rows.ts';
-import type { ShuffledRows } from '../core/merge/shuffled-rows.ts';
+import { ShiftedRows, type ShuffledRows } from '../core/merge/shifted-rows.ts';
 import {
   releasedRows,
   rowsInOtherTables,
@@ -67,7 +65,7 @@ import {
 export interface Plan extends Pick<PlanFacts, 'moved' | 'found' | 'isProof' | 'undone' | 'refused'> {
   readonly creates: SettledCreates;
   readonly matches: FoundMatches;
-  readonly tally: PlanTally;
+  readonly tally: Planner['tally'];
   readonly mark: MarkVerdict;
   /** How many baselines move without an action; see `keepMoves`. */
   readonly moves: number;

@@ -1,6 +1,6 @@
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { LiveScan } from '../core/merge/live-scan.ts';
-import type { ByteBudget } from '../lib/byte-budget.ts';
+import type { ByteBudget } from '../lib/memory.ts';
 import { LeadsyncError, type LeadsyncErrorOptions } from '../lib/errors.ts';
 import { loadBaselines, sizeOfBaselines } from '../store/load-baselines.ts';
 import { loadSpellings } from '../store/pairs.ts';

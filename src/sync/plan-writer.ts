@@ -5,7 +5,7 @@ import type { Problem } from '../lib/errors.ts';
 import { type ActionKind, putOffReasons } from '../core/merge/action.ts';
 import type { BaselineMove } from '../core/merge/baseline-moves.ts';
 import type { Absences } from '../core/merge/difference.ts';
-import { GuardTally } from '../core/merge/guard-tally.ts';
+import { GuardTally } from '../core/merge/guard.ts';
 import type { Review } from '../review/pick-approved.ts';
 import { insertActions, type NewAction, writtenCells } from '../store/actions.ts';
 import { keepMoves } from '../store/baselines.ts';

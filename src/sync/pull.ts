@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { setImmediate as written } from 'node:timers/promises';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import { shortHash } from '../core/lead/content-hash.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';

@@ -22,7 +22,7 @@ import { type Pushing, repliesToCheck, updateLead } from './update-lead.ts';
 import { leadCells } from '../core/lead/lead.ts';
 import { unmappedHash } from '../core/lead/content-hash.ts';
 import { sameCell } from '../core/lead/value.ts';
-import { putsBack, takenAway } from '../core/merge/put-back.ts';
+import { putsBack, takenAway } from '../core/merge/undo.ts';
 import { unmappedHashOf } from '../store/intents.ts';
 
 /** Attempts at an action before the run continues without it. */

@@ -1,7 +1,13 @@
 import type pg from 'pg';
 import { rowKinds } from '../core/merge/action.ts';
-import { putsBack } from '../core/merge/put-back.ts';
-import { type ConflictFact, deletedText, inStep, rowStatus } from '../core/merge/row-status.ts';
+import { putsBack } from '../core/merge/undo.ts';
+import {
+  type ConflictFact,
+  deletedText,
+  inStep,
+  type RowStanding,
+  rowStatus,
+} from '../core/merge/row-status.ts';
 import { type Action, countAttempts, openActions } from '../store/actions.ts';
 import { recordHistory } from '../store/history.ts';
 import { placesOf } from '../store/pairs.ts';
@@ -16,7 +22,6 @@ import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { markOf } from './table-mark.ts';
 import { sameCell } from '../core/lead/value.ts';
 import { columnsOf, type FieldMapping } from '../core/lead/mapping.ts';
-import type { RowStanding } from '../core/merge/row-standing.ts';
 
 /**
  * Writes rows, in batches that the target applies as a whole. The baseline moves only for confirmed changes; a batch whose

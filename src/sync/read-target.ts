@@ -2,11 +2,10 @@ import type pg from 'pg';
 import type { Aside } from '../core/lead/aside.ts';
 import type { Problem } from '../lib/errors.ts';
 import { hashContent, shortHash } from '../core/lead/content-hash.ts';
-import { repeatsHeadings } from '../core/lead/heading-line.ts';
-import { withinSize } from '../core/lead/large-record.ts';
+import { isLikeId, isNote, repeatsHeadings, TablePieces } from '../core/lead/table-rows.ts';
+import { charactersIn, mostTogether, withinSize } from '../core/lead/text-size.ts';
 import { idKey, isLeadId } from '../core/lead/lead-id.ts';
 import { headingOf, type Headings } from '../core/lead/mapping.ts';
-import { charactersIn, mostTogether } from '../core/lead/text-size.ts';
 import { type Cell, isUnreadable, storable } from '../core/lead/value.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
 import type { LeftRow, ScannedRow } from '../core/merge/shown-rows.ts';
@@ -23,7 +22,6 @@ import { noteMade } from './which-place.ts';
 import { batchesWeighed } from './concurrency.ts';
 import { endless, usualScanBounds } from './scan-bounds.ts';
 import { pull } from './pull.ts';
-import { isLikeId, isNote, TablePieces } from '../core/lead/table-pieces.ts';
 
 /** Batches of rows compared together while as many are read. */
 const batchesTogether = 2;

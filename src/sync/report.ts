@@ -16,7 +16,7 @@ import { isNote } from './which-place.ts';
 import { showCell } from '../core/lead/value.ts';
 import { auditedConditions, auditRecords } from '../store/run-sights.ts';
 import type { LeasedContext } from './context.ts';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { type Act, countOutcomes, type RecordCounts } from '../core/merge/count-outcomes.ts';
 
 /** The result of a sync, to the letter of the contract (docs/architecture.md 8, `sync --json`). */

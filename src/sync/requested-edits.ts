@@ -1,14 +1,14 @@
 import type pg from 'pg';
-import { counted } from '../core/lead/counted.ts';
+import { counted } from '../core/lead/wording.ts';
 import { headingOf } from '../core/lead/mapping.ts';
 import { fieldJson, leadCells } from '../core/lead/lead.ts';
 import { type Cell, sameButSpelling, sameCell, showCell } from '../core/lead/value.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Refusal } from '../core/merge/guard.ts';
-import { judgeEdit, type CalendarEdits, isWholeCalendar } from '../core/merge/requested-edit.ts';
+import { type CalendarEdits, isWholeCalendar, judgeEdit } from '../core/merge/requested-edit.ts';
 import { LeadsyncError, withoutStop } from '../lib/errors.ts';
 import type { Action } from '../store/actions.ts';
-import { type EditOutcome, calendarEdits, holdCalendar, planEdits } from '../store/requested-edits.ts';
+import { calendarEdits, type EditOutcome, holdCalendar, planEdits } from '../store/requested-edits.ts';
 import { type Run, updateRun } from '../store/runs.ts';
 import type { LeadResult } from './commit.ts';
 import type { StepContext } from './context.ts';

@@ -1,6 +1,6 @@
 import { LeadsyncError } from '../lib/errors.ts';
 import type { LiveScan } from '../core/merge/live-scan.ts';
-import { type ByteBudget, memoryBudget } from '../lib/byte-budget.ts';
+import { type ByteBudget, memoryBudget } from '../lib/memory.ts';
 
 /** The most that a side may show before it counts as endless: a scan has to fit on the disk. */
 export interface ScanBounds {

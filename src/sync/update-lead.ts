@@ -12,7 +12,7 @@ import {
 } from '../core/lead/value.ts';
 import type { Change } from '../core/merge/action.ts';
 import type { Action } from '../store/actions.ts';
-import type { NewConflict } from '../core/merge/held-conflicts.ts';
+import type { NewConflict } from '../core/merge/holds.ts';
 import { deferred, type LeadResult, refusal } from './commit.ts';
 import type { StepContext } from './context.ts';
 import { mayHaveActed } from '../ports/leads-service.ts';

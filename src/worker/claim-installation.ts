@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { isWebAddress } from '../config/addresses.ts';
 import type { Config, ConnectionConfig } from '../config/config.ts';
 import { LeadsyncError } from '../lib/errors.ts';
-import { repeat } from '../lib/repeat.ts';
+import { repeat } from '../lib/waiting.ts';
 import { isQueueOutage, type QueueClaim } from '../queue/backend.ts';
 import { placeOf } from '../store/database.ts';
 import {

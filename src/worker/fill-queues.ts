@@ -11,7 +11,7 @@ import {
 } from '../store/connections.ts';
 import { isOnTime, lastDue, nextRun } from '../queue/due-times.ts';
 import { type JobCounts, noJobs, type Queues } from '../queue/queue.ts';
-import { repeat } from '../lib/repeat.ts';
+import { repeat } from '../lib/waiting.ts';
 import { leaseHolder } from '../store/leases.ts';
 import { lastStarts, openRuns, type Run } from '../store/runs.ts';
 import { connectionsWithEdits } from '../store/requested-edits.ts';

@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import type { CalendarPass } from '../caldav/sync-calendar.ts';
 import type { CalendarSettings } from '../config/config.ts';
 import { explain, LeadsyncError } from '../lib/errors.ts';
-import { Semaphore } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/waiting.ts';
 import { calendarState, noteCalendarFault } from '../store/calendar-entries.ts';
 import { acquireLease, type Lease } from '../store/leases.ts';
 import type { SyncContext } from '../sync/context.ts';

@@ -1,6 +1,6 @@
 import { mailHandlers } from '../../jobs/mails.ts';
 import { isQueueOutage } from '../queue/backend.ts';
-import { repeat } from '../lib/repeat.ts';
+import { repeat } from '../lib/waiting.ts';
 import { forgetDeadSenders } from '../store/mail-ledger.ts';
 import { retryMails } from '../store/sending.ts';
 import { addMailJobs, mailQueue } from './mail-jobs.ts';

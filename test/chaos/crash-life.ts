@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { ConnectionConfig, WorkbookConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
-import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
+import { LeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { Run, RunMode } from '../../src/store/runs.ts';
 import { createThrottle } from '../../src/store/services.ts';
 import type { SyncContext } from '../../src/sync/context.ts';
@@ -41,7 +41,7 @@ export async function live(
   const connection = connectionOf(options);
   const { baseUrl, apiKey, query } = connection.leads;
   const throttle = createThrottle(seen, baseUrl, apiKey.reveal(), systemClock);
-  const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle }));
+  const leads = stack.use(new LeadsClient({ baseUrl, apiKey, query, throttle }));
   const target = await createWorkbookTarget(
     { ...targetOf(options), fields: connection.fields },
     { dataDir: options.dataDir, msgraph: {}, msgraphUrl: 'http://127.0.0.1:9' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
+import { LeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { SandboxOptions } from '../../src/demo/options.ts';
 import { parseFaults } from '../../src/demo/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/demo/sandbox.ts';
@@ -58,7 +58,7 @@ function harness(sandbox: Sandbox): LeadsServiceHarness {
 }
 
 function connect(sandbox: Sandbox) {
-  return createLeadsClient({
+  return new LeadsClient({
     baseUrl: sandbox.url,
     apiKey: new Secret(sandbox.apiKey),
     query: {},

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { LeadsyncError } from '../../src/lib/errors.ts';
 import type { Lead } from '../../src/core/lead/lead.ts';
-import { createLeadsClient } from '../../src/leads-api/leads-client.ts';
+import { LeadsClient } from '../../src/leads-api/leads-client.ts';
 import type { LeadsPort, Throttle } from '../../src/ports/leads-service.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
 
@@ -120,7 +120,7 @@ function connect(
   throttle: Throttle = new MemoryThrottle(),
 ): LeadsPort & AsyncDisposable {
   const { baseUrl, apiKey } = service;
-  return createLeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle });
+  return new LeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle });
 }
 
 /** All leads by id, as a sync would page: without `limit` when a service rejects it. */

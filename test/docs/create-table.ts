@@ -1,6 +1,9 @@
 import type { Values } from '../../src/core/lead/value.ts';
-import type { UnknownLead } from '../../src/core/merge/likeness.ts';
-import { attemptOverAfter, type ScanProof } from '../../src/core/merge/match-lost-creates.ts';
+import {
+  attemptOverAfter,
+  type ScanProof,
+  type UnknownLead,
+} from '../../src/core/merge/match-lost-creates.ts';
 import { acme, attempt, intent, lead } from '../unit/intents.ts';
 import { joined, type Line, markdown } from './table.ts';
 import { matchCreates } from '../support/run-steps.ts';

@@ -1,5 +1,5 @@
 import type { Cell, Cells } from '../../src/core/lead/value.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import { planNewRow } from '../../src/core/merge/plan-rows.ts';
 import { policy } from '../unit/pair-state.ts';
 import { directions, underEveryPolicy } from './every-policy.ts';
 import { joined, type Line, markdown, onlyOthers } from './table.ts';

@@ -2,7 +2,7 @@ import type { AuditConditions, AuditedAction, AuditedRecord } from '../../src/co
 import { type Cells, isUnreadable, sameCell, type Values, withoutFields } from '../../src/core/lead/value.ts';
 import { type PlannedAction, putOffReasons } from '../../src/core/merge/action.ts';
 import { movesAfter } from '../../src/core/merge/baseline-moves.ts';
-import { missedCode } from '../../src/core/merge/plan-held-rows.ts';
+import { missedCode } from '../../src/core/merge/plan-rows.ts';
 import type { Planned } from './plan-run.ts';
 import type { RunState } from './whole-run.ts';
 

@@ -1,4 +1,4 @@
-import { noMatches } from '../../src/core/merge/match.ts';
+import { noMatches } from '../../src/core/merge/match-likeness.ts';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
@@ -10,8 +10,8 @@ import { sameRecord } from '../../src/core/merge/plan.ts';
 import { Planner } from '../../src/core/merge/planner.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
-import { type SettledCreates, settleCreates } from '../../src/core/merge/settle-creates.ts';
-import { type UndoneRecord, UndoneRecords } from '../../src/core/merge/undone-records.ts';
+import { settleCreates, type SettledCreates } from '../../src/core/merge/settle-creates.ts';
+import { type UndoneRecord, UndoneRecords } from '../../src/core/merge/undo.ts';
 import { matchCreates, runSteps } from '../support/run-steps.ts';
 import { type Pair, type Row, type RunState, scanStartedAt } from './whole-run.ts';
 

@@ -9,7 +9,7 @@ export interface PlantedMistake {
 const plan = 'src/core/merge/plan.ts';
 const mergeField = 'src/core/merge/merge-field.ts';
 const planner = 'src/core/merge/planner.ts';
-const newRow = 'src/core/merge/plan-new-row.ts';
+const newRow = 'src/core/merge/plan-rows.ts';
 const whole = 'test/laws/plan-run.ts';
 
 export const plantedMistakes: readonly PlantedMistake[] = [
@@ -142,7 +142,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
   },
   {
     name: 'a row that lost its id is found, and not given it back',
-    file: 'src/core/merge/plan-link.ts',
+    file: 'src/core/merge/plan.ts',
     from: `  return [link, ...others];`,
     to: `  return others;`,
   },

@@ -6,7 +6,7 @@ import type { SandboxLead } from '../../src/demo/lead-table.ts';
 import { type Action, visibleActions } from '../../src/store/actions.ts';
 import { listConflicts } from '../../src/store/conflicts.ts';
 import type { SyncReport } from '../../src/sync/report.ts';
-import type { Answer } from '../../src/core/merge/answers.ts';
+import type { Answer } from '../../src/core/merge/holds.ts';
 import { answer, matchesIn } from '../support/held.ts';
 import type { SheetRow } from '../support/sheet.ts';
 import { connectionName, Workspace } from '../support/workspace.ts';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { withCalls } from '../../src/leads-api/leads-client.ts';
 import type { LeadsPort } from '../../src/ports/leads-service.ts';
 import type { Target, TargetRow } from '../../src/ports/target.ts';
-import { Semaphore } from '../../src/lib/semaphore.ts';
+import { Semaphore } from '../../src/lib/waiting.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { Turns } from './turns.ts';
 import type { Witness } from './witness.ts';

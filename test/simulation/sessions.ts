@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import type { Life } from './life.ts';
+import { Crash, type Life } from './life.ts';
 import type { SimClock } from './sim-clock.ts';
-import { Crash } from './life.ts';
 
 /** The sessions that one life has taken from the world's pool; a life that dies takes them along. */
 export class Sessions {

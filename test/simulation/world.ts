@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { ConnectionConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { defaultFields, type FieldMapping } from '../../src/core/lead/mapping.ts';
-import { createLeadsClient, retryReads } from '../../src/leads-api/leads-client.ts';
+import { LeadsClient, retryReads } from '../../src/leads-api/leads-client.ts';
 import { planReminders } from '../../src/reminders/plan/plan-reminders.ts';
 import type { SandboxOptions } from '../../src/demo/options.ts';
 import type { Random } from '../../src/demo/random.ts';
@@ -194,7 +194,7 @@ export class World implements AsyncDisposable {
     const { pool } = sessions;
     const { throttle } = this;
     const sleep = (ms: number): Promise<void> => Promise.resolve(clock.pass(ms));
-    const leads = stack.use(createLeadsClient({ baseUrl, apiKey, query, throttle, clock, sleep }));
+    const leads = stack.use(new LeadsClient({ baseUrl, apiKey, query, throttle, clock, sleep }));
     const context = {
       connection,
       pool,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Answer } from '../../src/core/merge/answers.ts';
+import type { Answer } from '../../src/core/merge/holds.ts';
 import { decide } from '../../src/review/decide-held.ts';
 import { type HeldItem, listHeld } from '../../src/store/held.ts';
 import { connectionName } from './workspace.ts';

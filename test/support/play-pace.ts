@@ -1,4 +1,4 @@
-import { type Pace, readPace, refused, sent } from '../../src/leads-api/pace.ts';
+import { type Pace, readPace, refused, sent } from '../../src/leads-api/rate-limiter.ts';
 import { createRandom } from '../../src/demo/random.ts';
 import { type RateLimit, RateMeter } from '../../src/demo/rate-limit.ts';
 

@@ -1,4 +1,4 @@
-import { findIntentRows } from '../../src/core/merge/intent-rows.ts';
+import { findIntentRows } from '../../src/core/merge/settle-creates.ts';
 import { matchLostCreates, type Steps } from '../../src/core/merge/match-lost-creates.ts';
 
 /** Runs work in steps to its end, without a pause. */

@@ -1,5 +1,4 @@
-import type { Cell, Cells, Value } from '../../src/core/lead/value.ts';
-import { isUnreadable, sameCell } from '../../src/core/lead/value.ts';
+import { type Cell, type Cells, isUnreadable, sameCell, type Value } from '../../src/core/lead/value.ts';
 import type { Changes, PlannedAction } from '../../src/core/merge/action.ts';
 import type { PairState } from '../../src/core/merge/plan.ts';
 

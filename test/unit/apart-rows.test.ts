@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RowStanding } from '../../src/core/lead/table-pieces.ts';
+import type { RowStanding } from '../../src/core/lead/table-rows.ts';
 import { ApartRows } from '../../src/sync/read-target.ts';
 
 const id = (sign: string): string | null =>

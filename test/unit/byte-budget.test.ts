@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ByteBudget, memoryBudget } from '../../src/lib/byte-budget.ts';
+import { ByteBudget, memoryBudget } from '../../src/lib/memory.ts';
 
 const mb = 1024 ** 2;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Candidate, chooseMatches } from '../../src/core/merge/match.ts';
+import { type Candidate, chooseMatches } from '../../src/core/merge/match-likeness.ts';
 
 const pair = (lead: number, row: number, score: number, more: Partial<Candidate> = {}): Candidate => ({
   lead,

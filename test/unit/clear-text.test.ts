@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clearTextOf } from '../../src/config/clear-text.ts';
+import { clearTextOf } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secret.ts';
 

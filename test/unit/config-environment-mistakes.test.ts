@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/config-error.ts';
+import { ConfigError } from '../../src/config/mistakes.ts';
 import { knownEndings } from '../../src/config/file-formats.ts';
 import { LeadsyncError } from '../../src/lib/errors.ts';
 import { environmentFolder, minimal } from './config-file-scene.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { ConfigError, type Mistake } from '../../src/config/config-error.ts';
+import { ConfigError, type Mistake } from '../../src/config/mistakes.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 export const env = { LEADS_API_KEY: 'top-secret' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recipientTimeZone } from '../../src/config/recipients.ts';
+import { recipientTimeZone } from '../../src/config/config.ts';
 import { configFolder, connection, mistakeAt as at, withLines } from './config-file-scene.ts';
 
 const { load, mistakesOf } = configFolder();

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { baseUrl, leadsUrl } from '../../src/config/addresses.ts';
-import { effectiveDirection } from '../../src/config/fields.ts';
-import { nearestName } from '../../src/core/lead/nearest-name.ts';
+import { effectiveDirection } from '../../src/config/config.ts';
+import { nearestName } from '../../src/core/lead/wording.ts';
 import { sheetName, tablePath } from '../../src/config/target-schema.ts';
 import {
   limit,
   recipient,
   retention,
   schedule,
-  shortestGap,
   sender,
+  shortestGap,
   timeZone,
   waitingTime,
 } from '../../src/config/values.ts';

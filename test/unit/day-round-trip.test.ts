@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dayOf, instantText } from '../../src/core/lead/day.ts';
-import { readInstant } from '../../src/core/lead/instant.ts';
+import { dayOf, instantText, readInstant } from '../../src/core/lead/instant.ts';
 import { CellValues } from '../../src/targets/google-sheets/cell-values.ts';
 import { cellOf, notStorable, storedText } from '../../src/targets/hubspot/company-table.ts';
 import { SerialClock } from '../../src/targets/shared/serial-clock.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
-import { dayOf } from '../../src/core/lead/day.ts';
-import { readInstant } from '../../src/core/lead/instant.ts';
+import { dayOf, readInstant } from '../../src/core/lead/instant.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { hardZones } from '../support/hard-zones.ts';
 

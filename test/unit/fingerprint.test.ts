@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sameCell, type Values } from '../../src/core/lead/value.ts';
-import type { PlannedAction } from '../../src/core/merge/action.ts';
+import { coveredBy, fingerprint, type PlannedAction } from '../../src/core/merge/action.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
-import { coveredBy, fingerprint } from '../../src/core/merge/fingerprint.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyPolicy, anyState } from './any-pair.ts';
 import { law } from './laws.ts';

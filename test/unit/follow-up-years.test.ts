@@ -4,7 +4,7 @@ import { isImplausible } from '../../src/core/lead/follow-up.ts';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { Value } from '../../src/core/lead/value.ts';
 import { mergeField } from '../../src/core/merge/merge-field.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import { planNewRow } from '../../src/core/merge/plan-rows.ts';
 import { dueMoment } from '../../src/reminders/plan/plan-reminders.ts';
 import { fields, policy } from './pair-state.ts';
 

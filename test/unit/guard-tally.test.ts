@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Change, PlannedAction } from '../../src/core/merge/action.ts';
-import { GuardTally } from '../../src/core/merge/guard-tally.ts';
+import { GuardTally } from '../../src/core/merge/guard.ts';
 
 type Counted = Pick<PlannedAction, 'kind' | 'reason' | 'changes'>;
 

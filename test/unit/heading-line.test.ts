@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { repeatsHeadings } from '../../src/core/lead/heading-line.ts';
+import { repeatsHeadings } from '../../src/core/lead/table-rows.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 
 const fields = [

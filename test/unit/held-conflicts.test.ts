@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { plannedAction } from '../../src/core/merge/action.ts';
-import { deleteQuestions } from '../../src/core/merge/answers.ts';
-import { HeldConflicts } from '../../src/core/merge/held-conflicts.ts';
+import { deleteQuestions, HeldConflicts } from '../../src/core/merge/holds.ts';
 
 const hold = (given: Partial<Parameters<typeof plannedAction>[1]> = {}) =>
   plannedAction('hold', { leadId: null, row: 2, contentHash: 'k', reason: 'row.orphan', ...given });

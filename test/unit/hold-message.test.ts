@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Unreadable } from '../../src/core/lead/value.ts';
-import { deleteQuestions, isDeleteQuestion } from '../../src/core/merge/answers.ts';
-import { holdMessage, unreadableAdvice } from '../../src/core/merge/hold-message.ts';
+import {
+  deleteQuestions,
+  holdMessage,
+  isDeleteQuestion,
+  unreadableAdvice,
+} from '../../src/core/merge/holds.ts';
 import type { HoldCode } from '../../src/core/merge/merge-field.ts';
 
 const mapping = {

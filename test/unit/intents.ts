@@ -1,7 +1,6 @@
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
-import type { UnknownLead } from '../../src/core/merge/likeness.ts';
-import { attemptOverAfter, type Intent } from '../../src/core/merge/match-lost-creates.ts';
+import { attemptOverAfter, type Intent, type UnknownLead } from '../../src/core/merge/match-lost-creates.ts';
 import { fields } from './pair-state.ts';
 import { matchCreates } from '../support/run-steps.ts';
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deleteQuestions } from '../../src/core/merge/answers.ts';
+import { deleteQuestions } from '../../src/core/merge/holds.ts';
 import { type Cell, isUnreadable, sameCell } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
-import { planLink } from '../../src/core/merge/plan-link.ts';
-import { type PairState, planPair } from '../../src/core/merge/plan.ts';
+import { type PairState, planLink, planPair } from '../../src/core/merge/plan.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { afterPlan } from './after-plan.ts';
 import { anyCell, anyPolicy, anyValue, names, recordOf } from './any-pair.ts';

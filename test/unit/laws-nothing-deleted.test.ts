@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sameCell } from '../../src/core/lead/value.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
-import { isAskedFor } from '../../src/core/merge/unlisted.ts';
+import { isAskedFor } from '../../src/core/merge/difference.ts';
 import { law, writes } from './laws.ts';
 
 describe('promise 4: nothing is deleted on a doubt', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPace, refused, sent } from '../../src/leads-api/pace.ts';
+import { readPace, refused, sent } from '../../src/leads-api/rate-limiter.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { limitKinds, playPace, playRateless, rateless } from '../support/play-pace.ts';
 

@@ -2,12 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Aside } from '../../src/core/lead/aside.ts';
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
-import type { HeldField } from '../../src/core/merge/difference.ts';
-import { type LeadCheckpoint, LiveScan } from '../../src/core/merge/live-scan.ts';
-import { Baselines } from '../../src/core/merge/loaded-baselines.ts';
-import { rowsInCells } from '../../src/core/merge/rows-in-cells.ts';
-import { type PairFacts, sightOf } from '../../src/core/merge/sight-of.ts';
-import type { Asked } from '../../src/core/merge/unlisted.ts';
+import type { Asked, HeldField } from '../../src/core/merge/difference.ts';
+import { type LeadCheckpoint, LiveScan, type PairFacts, sightOf } from '../../src/core/merge/live-scan.ts';
+import { Baselines } from '../../src/core/merge/records.ts';
+import { rowsInCells } from '../../src/core/merge/row-elsewhere.ts';
 import { cpuMs } from '../support/cpu-ms.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import {

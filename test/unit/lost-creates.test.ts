@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell, Cells, Value, Values } from '../../src/core/lead/value.ts';
-import type { UnknownLead } from '../../src/core/merge/likeness.ts';
 import {
   agreedContent,
   attemptOverAfter,
   speaksAgainst,
   tornWeight,
+  type UnknownLead,
 } from '../../src/core/merge/match-lost-creates.ts';
 import { acme, attempt, found, idAt, intent, lead, minute, proof, settled } from './intents.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MatchBlocks } from '../../src/core/merge/match-blocks.ts';
-import { blockKeys, matchForms, type MatchForms } from '../../src/core/merge/match-likeness.ts';
+import { blockKeys, MatchBlocks, type MatchForms, matchForms } from '../../src/core/merge/match-likeness.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 function pairsOf(leads: readonly MatchForms[], rows: readonly MatchForms[]): readonly string[] {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Candidate, chooseMatches } from '../../src/core/merge/match.ts';
 import {
   blockKeys,
+  type Candidate,
+  chooseMatches,
   contradicts,
   likeness,
-  matchForms,
   type MatchForms,
+  matchForms,
 } from '../../src/core/merge/match-likeness.ts';
 import { normalForm, soundOf } from '../../src/core/merge/normal-form.ts';
 import { lawRuns } from '../support/law-runs.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { planMissed } from '../../src/core/merge/plan-held-rows.ts';
+import { planMissed, planNewRow } from '../../src/core/merge/plan-rows.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { anyCell, anyPolicy, anyState, names, recordOf } from './any-pair.ts';
 import { fields, pair, policy, told } from './pair-state.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { otherWords, pairedWords } from '../../src/core/lead/other-words.ts';
+import { otherWords, pairedWords } from '../../src/core/lead/words.ts';
 
 test.each<[string, string[], string[], ReturnType<typeof otherWords>]>([
   [

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { pauses } from '../../src/core/lead/pause.ts';
+import { pauses } from '../../src/core/lead/table-rows.ts';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { Cells } from '../../src/core/lead/value.ts';
 import type { LooseRow, Sight } from '../../src/core/merge/difference.ts';
-import { LiveScan } from '../../src/core/merge/live-scan.ts';
-import { Baselines, recordText } from '../../src/core/merge/loaded-baselines.ts';
+import { LiveScan, sightOf } from '../../src/core/merge/live-scan.ts';
+import { Baselines, recordText } from '../../src/core/merge/records.ts';
 import { foundRows, looseStray } from '../../src/core/merge/lost-rows.ts';
 import type { PlanFacts } from '../../src/core/merge/planner.ts';
 import type { ScannedRow } from '../../src/core/merge/shown-rows.ts';
-import { sightOf } from '../../src/core/merge/sight-of.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyCell, anyPolicy, recordOf } from './any-pair.ts';
 import { fields, policy } from './pair-state.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { rowKinds, silentKinds } from '../../src/core/merge/action.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import { planNewRow } from '../../src/core/merge/plan-rows.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { leadKinds } from './laws.ts';
 import { pair, policy } from './pair-state.ts';

@@ -1,11 +1,11 @@
 import type { PlannedAction } from '../../src/core/merge/action.ts';
-import { noMatches } from '../../src/core/merge/match.ts';
+import { noMatches } from '../../src/core/merge/match-likeness.ts';
 import { type LooseRow, LooseRows, type Sight } from '../../src/core/merge/difference.ts';
 import { type FoundRows, foundRows } from '../../src/core/merge/lost-rows.ts';
 import { bringForward, type CopyFound, OlderCopies } from '../../src/core/merge/older-copy.ts';
 import { type PlanFacts, Planner } from '../../src/core/merge/planner.ts';
 import { RefusedCreates, sentContent, sentKey } from '../../src/core/merge/refused-create.ts';
-import { UndoneRecords } from '../../src/core/merge/undone-records.ts';
+import { UndoneRecords } from '../../src/core/merge/undo.ts';
 import { fields, policy } from './pair-state.ts';
 import { looseRow, sight } from './sight.ts';
 

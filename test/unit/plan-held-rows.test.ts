@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
-import { withinSize } from '../../src/core/lead/large-record.ts';
+import { withinSize } from '../../src/core/lead/text-size.ts';
 import type { PlannedAction } from '../../src/core/merge/action.ts';
 import {
   idAdvice,
@@ -17,7 +17,7 @@ import {
   planTooLarge,
   planTwinRow,
   planUnreadableId,
-} from '../../src/core/merge/plan-held-rows.ts';
+} from '../../src/core/merge/plan-rows.ts';
 import { policy as policyOf } from './pair-state.ts';
 
 const mapped = (field: string, column: string): FieldMapping => ({

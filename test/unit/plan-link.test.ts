@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import { planFoundRow, planMatchedRow } from '../../src/core/merge/plan-link.ts';
+import { planFoundRow, planMatchedRow } from '../../src/core/merge/plan.ts';
 import { fields, pair, policy, told } from './pair-state.ts';
 
 const lead = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };

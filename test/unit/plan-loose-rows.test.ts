@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
-import { withinSize } from '../../src/core/lead/large-record.ts';
+import { mostOfRecord, withinSize } from '../../src/core/lead/text-size.ts';
 import type { Direction } from '../../src/core/lead/mapping.ts';
-import { mostOfRecord } from '../../src/core/lead/text-size.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
-import { planDuplicateRow } from '../../src/core/merge/plan-held-rows.ts';
-import { planLink } from '../../src/core/merge/plan-link.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import { planDuplicateRow, planNewRow } from '../../src/core/merge/plan-rows.ts';
+import { planLink } from '../../src/core/merge/plan.ts';
 import type { Refused } from '../../src/core/merge/refused-create.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
 import { fields, policy, told } from './pair-state.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withinSize } from '../../src/core/lead/large-record.ts';
-import { mostOfRecord } from '../../src/core/lead/text-size.ts';
+import { mostOfRecord, withinSize } from '../../src/core/lead/text-size.ts';
 import type { Cell, Cells, Values } from '../../src/core/lead/value.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';

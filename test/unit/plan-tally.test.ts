@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ActionKind, PlannedAction } from '../../src/core/merge/action.ts';
 import type { Difference } from '../../src/core/merge/difference.ts';
-import { PlanTally } from '../../src/core/merge/plan-tally.ts';
+import { PlanTally } from '../../src/core/merge/planner.ts';
 import { sight } from './sight.ts';
 
 const cells = { companyName: 'Acme' };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { idWords, leadFields } from '../../src/core/lead/lead-fields.ts';
-import { headingKey } from '../../src/core/lead/heading-line.ts';
-import { canBeIds } from '../../src/core/lead/id-shape.ts';
+import { headingKey } from '../../src/core/lead/mapping.ts';
+import { canBeIds } from '../../src/core/lead/lead-id.ts';
 import { proposeMapping } from '../../src/core/lead/propose-mapping.ts';
 import { lawRuns } from '../support/law-runs.ts';
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ReplyHead } from '../../src/http/exchange.ts';
-import type { Pace } from '../../src/leads-api/pace.ts';
+import { type Pace, RateLimiter } from '../../src/leads-api/rate-limiter.ts';
 import { steadyClock, systemClock } from '../../src/ports/clock.ts';
 import { MemoryThrottle } from '../support/memory-throttle.ts';
-import { RateLimiter } from '../../src/leads-api/rate-limiter.ts';
 
 const calm = (): boolean => false;
 const never = new AbortController().signal;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import type { Changes } from '../../src/core/merge/action.ts';
-import { undoneMessages } from '../../src/core/merge/hold-message.ts';
+import { undoneMessages } from '../../src/core/merge/holds.ts';
 import {
   existingLead,
   existsReason,

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { parseOffset } from '../support/config-values.ts';
-import { isQuiet } from '../../src/core/lead/quiet-hours.ts';
-import type { Offset, Weekday } from '../../src/config/values.ts';
+import { isQuiet, type Offset, type Weekday } from '../../src/config/values.ts';
 import { type AllowedTimes, dueFor, nextAllowed, sendTime } from '../../src/reminders/plan/send-time.ts';
-import { daysBefore, stretchAt } from '../../src/core/lead/zone-offset.ts';
+import { daysBefore, stretchAt } from '../../src/core/lead/instant.ts';
 import { hardZones } from '../support/hard-zones.ts';
 import { lawRuns } from '../support/law-runs.ts';
 

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ActOfRow, RowStandings, type ScannedRow } from '../../src/core/merge/row-standing.ts';
-import { type ConflictFact, inStep } from '../../src/core/merge/row-status.ts';
+import {
+  type ActOfRow,
+  type ConflictFact,
+  inStep,
+  RowStandings,
+  type ScannedRow,
+} from '../../src/core/merge/row-status.ts';
 
 const row: ScannedRow = {
   leadId: 'a',

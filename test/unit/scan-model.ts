@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import type { Aside } from '../../src/core/lead/aside.ts';
 import { hashContent, readableFingerprint } from '../../src/core/lead/content-hash.ts';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
-import type { MergedPlace } from '../../src/core/lead/table-pieces.ts';
+import type { MergedPlace } from '../../src/core/lead/table-rows.ts';
 import { type Cells, isUnreadable, type Value, type Values } from '../../src/core/lead/value.ts';
-import { showsBase } from '../../src/core/merge/difference.ts';
+import { type Asked, showsBase } from '../../src/core/merge/difference.ts';
 import type { LiveScan } from '../../src/core/merge/live-scan.ts';
-import { Baselines, digestMark, recordText } from '../../src/core/merge/loaded-baselines.ts';
+import { Baselines, digestMark, recordText } from '../../src/core/merge/records.ts';
 import type { ScannedRow, ShownRow } from '../../src/core/merge/shown-rows.ts';
-import type { Asked } from '../../src/core/merge/unlisted.ts';
 
 export const fields: readonly FieldMapping[] = [
   { field: 'companyName', column: 'Company', type: 'text', direction: 'two-way' },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Semaphore } from '../../src/lib/semaphore.ts';
+import { Semaphore } from '../../src/lib/waiting.ts';
 
 test('tasks run one at a time and in order, whichever fail or are given up while waiting', async () => {
   const kinds = fc.array(fc.constantFrom('good', 'bad', 'given up'), { maxLength: 12 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { headingKey } from '../../src/core/lead/heading-line.ts';
+import { headingKey } from '../../src/core/lead/mapping.ts';
 import {
   type Answers,
   assertLoads,

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import type { Cell, Cells, Value, Values } from '../../src/core/lead/value.ts';
-import { type Shift, ShiftedRows } from '../../src/core/merge/shifted-rows.ts';
-import { ShuffledRows } from '../../src/core/merge/shuffled-rows.ts';
+import { type Shift, ShiftedRows, ShuffledRows } from '../../src/core/merge/shifted-rows.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
 const city: FieldMapping = { field: 'city', column: 'City', type: 'text', direction: 'two-way' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dayOf } from '../../src/core/lead/day.ts';
+import { dayOf } from '../../src/core/lead/instant.ts';
 import { shownDates, shownMoment } from '../../src/core/lead/shown-date.ts';
 import { hardZones } from '../support/hard-zones.ts';
 import { lawRuns } from '../support/law-runs.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defaultFields } from '../../src/core/lead/mapping.ts';
 import type { Cells, Value } from '../../src/core/lead/value.ts';
-import { ShuffledRows } from '../../src/core/merge/shuffled-rows.ts';
+import { ShuffledRows } from '../../src/core/merge/shifted-rows.ts';
 
 describe('rows in which nothing is as it was', () => {
   const base = { companyName: 'Acme', city: 'Bonn', stage: null };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FieldMapping } from '../../src/core/lead/mapping.ts';
 import { mostTogether } from '../../src/core/lead/text-size.ts';
 import { LiveScan } from '../../src/core/merge/live-scan.ts';
-import { Baselines, digestMark } from '../../src/core/merge/loaded-baselines.ts';
+import { Baselines, digestMark } from '../../src/core/merge/records.ts';
 import type { Queryable } from '../../src/store/database.ts';
 import { sightsOf } from '../../src/store/differences.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dayOf } from '../../src/core/lead/day.ts';
-import { snoozed } from '../../src/core/lead/snooze.ts';
+import { dayOf } from '../../src/core/lead/instant.ts';
+import { snoozed } from '../../src/core/lead/follow-up.ts';
 
 const berlin = { timeZone: 'Europe/Berlin', dayZone: 'Europe/Berlin' };
 const at = (text: string): number => Date.parse(text);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rowsSummed, TotalsRows } from '../../src/core/lead/totals.ts';
+import { rowsSummed, TotalsRows } from '../../src/core/lead/table-rows.ts';
 
 test.each([
   ['SUM(F4:F43)', 44, 40],

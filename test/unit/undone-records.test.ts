@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { hashContent } from '../../src/core/lead/content-hash.ts';
 import { sameCell } from '../../src/core/lead/value.ts';
 import { plannedAction } from '../../src/core/merge/action.ts';
-import { reopenedBases, takenAway } from '../../src/core/merge/put-back.ts';
-import { UndoneRecords } from '../../src/core/merge/undone-records.ts';
+import { reopenedBases, takenAway, UndoneRecords } from '../../src/core/merge/undo.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { anyValue, recordOf } from './any-pair.ts';
 import { fields } from './pair-state.ts';
@@ -38,7 +37,7 @@ test('a record that an undo left alone is known by the fields that it shows, or 
         if (found !== undefined) seen.add(found);
         expect(all.find(id, cells)).toBe(found?.contentHash ?? null);
       }
-      expect(all.seen).toEqual([...seen]);
+      expect([...all.seen]).toEqual([...seen]);
       expect(all.size > 0).toBe(records.length > 0);
     }),
     { numRuns: lawRuns(500) },

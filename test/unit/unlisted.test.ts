@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Policy } from '../../src/core/merge/policy.ts';
-import { afterRejectedId, isAskedFor, type UnlistedRow } from '../../src/core/merge/unlisted.ts';
+import { afterRejectedId, isAskedFor, type UnlistedRow } from '../../src/core/merge/difference.ts';
 import { policy } from './pair-state.ts';
 
 const known = { companyName: 'Acme', stage: 'new', nextFollowUpAt: null };
 const usual: UnlistedRow = {
-  leadId: 'a',
   cells: known,
   base: known,
   leadAbsences: 0,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { leadCells } from '../../src/core/lead/lead.ts';
 import type { FieldMapping, Words } from '../../src/core/lead/mapping.ts';
 import { leadWord, nearestWord, rowWord, writtenWord } from '../../src/core/lead/words.ts';
-import { planNewRow } from '../../src/core/merge/plan-new-row.ts';
+import { planNewRow } from '../../src/core/merge/plan-rows.ts';
 import { planPair } from '../../src/core/merge/plan.ts';
 import { lawRuns } from '../support/law-runs.ts';
 import { afterPlan } from './after-plan.ts';

@@ -1,5 +1,4 @@
-import { idKey, isLeadId } from './lead-id.ts';
-import { isUuid } from './uuid.ts';
+import { idKey, isLeadId, isUuid } from './lead-id.ts';
 
 /** An id, or a whole record, that stands in a cell of the table that is not its own row's id cell. */
 export interface Aside {

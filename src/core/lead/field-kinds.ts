@@ -1,5 +1,4 @@
-import { instantText } from './day.ts';
-import { instantCell } from './instant.ts';
+import { instantCell, instantText } from './instant.ts';
 import type { Cell, FieldType } from './value.ts';
 
 /** All that a type of field decides. Values are canonical from the moment they are read: nothing compares by type. */

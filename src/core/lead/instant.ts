@@ -5,18 +5,17 @@ const time = String.raw`(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:
 const zone = String.raw`\s*(?<zone>[Zz]|UTC|GMT|[+-]\d{2}(?::?\d{2})?)`;
 const rest = String.raw`(?:(?:[Tt]|,?\s+)${time}(?:${zone})?)?`;
 
-const isoDate = /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/;
-const dottedDate = /^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4}|\d{2}(?!\d))/;
-const namedDate =
-  /^(?<day>\d{1,2})(?:\.|st|nd|rd|th)?[\s-]\s*(?<name>\p{L}{3,9})\.?,?[\s-]\s*(?<year>\d{4})/u;
-const americanDate = /^(?<name>\p{L}{3,9})\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})/u;
-const slashedDate = /^(?<first>\d{1,2})(?<separator>[-/])(?<next>\d{1,2})\k<separator>(?<year>\d{4})/;
+const whole = (date: RegExp): RegExp => new RegExp(date.source + rest + '$', date.flags);
 
-const yearFirst = new RegExp(isoDate.source + rest + '$');
-const dayFirst = new RegExp(dottedDate.source + rest + '$');
-const dayAndName = new RegExp(namedDate.source + rest + '$', 'u');
-const nameFirst = new RegExp(americanDate.source + rest + '$', 'u');
-const eitherFirst = new RegExp(slashedDate.source + rest + '$');
+const yearFirst = whole(
+  /^(?<year>[+-]\d{6}|\d{4})(?<separator>[-/.])(?<month>\d{1,2})\k<separator>(?<day>\d{1,2})/,
+);
+const dayFirst = whole(/^(?<day>\d{1,2})\.\s?(?<month>\d{1,2})\.\s?(?<year>\d{4}|\d{2}(?!\d))/);
+const dayAndName = whole(
+  /^(?<day>\d{1,2})(?:\.|st|nd|rd|th)?[\s-]\s*(?<name>\p{L}{3,9})\.?,?[\s-]\s*(?<year>\d{4})/u,
+);
+const nameFirst = whole(/^(?<name>\p{L}{3,9})\.?\s+(?<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?<year>\d{4})/u);
+const eitherFirst = whole(/^(?<first>\d{1,2})(?<separator>[-/])(?<next>\d{1,2})\k<separator>(?<year>\d{4})/);
 const basicIso = new RegExp(
   String.raw`^(?<year>\d{4})(?<month>\d{2})(?<day>\d{2})` +
     String.raw`(?:[Tt](?<hour>\d{2})(?<minute>\d{2})(?:(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?:${zone})?)?$`,
@@ -158,4 +157,88 @@ function zoneOf(written: string | undefined, timeZone: string): string {
 
 function canonicalInstant(moment: Temporal.ZonedDateTime): string {
   return new Date(moment.epochMilliseconds).toISOString();
+}
+
+const dayMs = 86_400_000;
+
+/** A stretch of time (epoch ms, `from` inclusive, `until` exclusive) with one offset from UTC (ms). */
+export interface Stretch {
+  readonly from: number;
+  readonly until: number;
+  readonly offset: number;
+}
+
+/** The stretches met last, by zone: 100,000 Temporal calls take seconds. */
+const known = new Map<string, readonly Stretch[]>();
+const maxKnown = 100;
+
+/** A moment (epoch ms) on the clocks of an IANA zone. */
+export function zoned(at: number, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+}
+
+/** The time around a moment (epoch ms) in which the clocks of a zone are not changed. */
+export function stretchAt(at: number, timeZone: string): Stretch {
+  const stretches = known.get(timeZone) ?? [];
+  const found = stretches.find(({ from, until }) => from <= at && at < until);
+  if (found !== undefined) return found;
+  const local = zoned(at, timeZone);
+  // A change at this very moment begins the stretch.
+  const change = local.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
+  const stretch = {
+    from: change?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,
+    until: local.getTimeZoneTransition('next')?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
+    offset: local.offsetNanoseconds / 1_000_000,
+  };
+  known.set(timeZone, [stretch, ...stretches.slice(0, maxKnown - 1)]);
+  return stretch;
+}
+
+/**
+ * Calendar days before a moment (epoch ms), at the same local time; skipped or ambiguous times as Temporal's `compatible`.
+ */
+export function daysBefore(at: number, days: number, timeZone: string): number {
+  const moved = at - days * dayMs;
+  // A clock set back on the day before may have shown this time already.
+  if (moved - dayMs >= stretchAt(at, timeZone).from) return moved;
+  return zoned(at, timeZone).subtract({ days }).epochMilliseconds;
+}
+
+/**
+ * The moment (epoch ms) at which the clocks of a zone show a local time, given as what the same clocks show in UTC (`wall`,
+ * ms). Skipped or ambiguous times as Temporal's `compatible`.
+ */
+export function momentOf(wall: number, timeZone: string): number {
+  const { from, until, offset } = stretchAt(wall, timeZone);
+  const at = wall - offset;
+  // Far from a change of the clocks the offset is the same.
+  if (at - dayMs >= from && at + dayMs < until) return at;
+  const local = zoned(wall, 'UTC').toPlainDateTime();
+  return local.toZonedDateTime(timeZone).epochMilliseconds;
+}
+
+/** Epoch ms: the first and last moments that a Date can hold are this far away. */
+const lastMoment = 8.64e15;
+
+/**
+ * The day (`2027-11-17`) that an instant (epoch ms) stands for: it is the day's first moment in the IANA zone, which is what
+ * a date without a time is read as. Null: it is a moment. Where clocks skip midnight the day begins with the first moment
+ * after it; where midnight comes twice, with the first.
+ */
+export function dayOf(instant: number, timeZone: string): string | null {
+  // In some zones the calendar has ended, which no clock can show.
+  if (Math.abs(instant) > lastMoment - 2 * dayMs) return null;
+  const { from, offset } = stretchAt(instant, timeZone);
+  const sinceMidnight = (((instant + offset) % dayMs) + dayMs) % dayMs;
+  // Long after a change of the clocks only midnight begins a day, and it comes once.
+  if (instant - from > 2 * dayMs)
+    return sinceMidnight === 0 ? (new Date(instant + offset).toISOString().split('T')[0] ?? null) : null;
+  const local = zoned(instant, timeZone);
+  return local.startOfDay().epochMilliseconds === instant ? local.toPlainDate().toString() : null;
+}
+
+/** An instant (canonical ISO text) as a table's text: a day as `2027-11-17`, else unchanged. `readInstant` reads both back. */
+export function instantText(instant: string, timeZone: string): string {
+  const day = dayOf(Date.parse(instant), timeZone);
+  return day !== null && readInstant(day, timeZone) === instant ? day : instant;
 }

@@ -36,6 +36,15 @@ export function headingOf(fields: Headings, field: string): string {
   return column.replaceAll(/\s+/g, ' ').trim();
 }
 
+/**
+ * What two headings share when they name the same column: case, the form of accents, and white space of any kind do not
+ * matter, line breaks and invisible characters included.
+ */
+export function headingKey(heading: string): string {
+  const text = heading.normalize('NFC').replaceAll(/[\s\p{Cf}]/gu, '');
+  return text.toUpperCase().toLowerCase().normalize('NFC');
+}
+
 /** Headings by field, as they are. */
 export function columnsOf(fields: Headings): ReadonlyMap<string, string> {
   return new Map(fields.map(({ field, column }) => [field, column]));

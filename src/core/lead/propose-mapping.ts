@@ -1,4 +1,4 @@
-import { headingKey } from './heading-line.ts';
+import { headingKey } from './mapping.ts';
 import { idWords, leadFields, type Words } from './lead-fields.ts';
 
 /** A heading that seems to be meant. `isSure`: it says so in a known word, and no other heading does as well. */

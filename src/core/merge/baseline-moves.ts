@@ -1,7 +1,7 @@
 import { sameCell, type Value, type Values } from '../lead/value.ts';
 import type { Change, PlannedAction } from './action.ts';
 import type { Absences } from './difference.ts';
-import { putsBack, reopenedBases } from './put-back.ts';
+import { putsBack, reopenedBases } from './undo.ts';
 
 /** An action that was carried out, as far as the other side confirmed it. */
 export interface Confirmed {
@@ -44,18 +44,16 @@ export interface Had {
   readonly row: readonly string[];
 }
 
+interface Written extends Pick<PlannedAction, 'kind' | 'reason'> {
+  readonly changes: Readonly<Record<string, Pick<Change, 'from' | 'to'>>>;
+}
+
 /**
  * Which side showed what the baseline moves to before an action wrote. A record that it made had shown nothing; of the side
  * beside one that an undo wrote nothing is known. Pure.
  */
 export function hadBefore(
-  {
-    kind,
-    reason,
-    changes,
-  }: Pick<PlannedAction, 'kind' | 'reason'> & {
-    readonly changes: Readonly<Record<string, Pick<Change, 'from' | 'to'>>>;
-  },
+  { kind, reason, changes }: Written,
   values: Readonly<Record<string, Value | undefined>>,
 ): Had {
   const showing = (side: 'from' | 'to'): readonly string[] =>

@@ -1,12 +1,9 @@
-import { type ActionKind, rowKinds } from './action.ts';
+import { type PlannedAction, rowKinds } from './action.ts';
 
 /** An action of a round, but for those that only hold, with what became of it. */
-export interface Act {
-  readonly kind: ActionKind;
+export interface Act extends Pick<PlannedAction, 'kind' | 'row' | 'contentHash'> {
   /** Its own, or that of the lead it made. */
   readonly leadId: string | null;
-  readonly row: number | null;
-  readonly contentHash: string;
   readonly state: string;
   /** What reading it again showed. */
   readonly receipt: 'equal' | 'changed' | 'unexplained' | null;

@@ -1,4 +1,4 @@
-import { counted } from '../lead/counted.ts';
+import { counted } from '../lead/wording.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
 import { type Cells, plainCell } from '../lead/value.ts';
 import { normalForm } from './normal-form.ts';
@@ -9,8 +9,8 @@ interface NewRow {
   readonly name: string;
 }
 
-/** What is unusual about new rows, in the order in which it is told. */
-type Oddity = 'noCity' | 'number' | 'total' | 'twin';
+/** What is unusual about new rows. */
+type Oddity = keyof typeof oddities;
 
 /** An unusual row; `first`: of a twin, the row above with the same company. */
 interface OddRow extends NewRow {
@@ -105,16 +105,16 @@ const totals =
 /** What stands below lists rather than in them: totals, sources, notes. */
 const isTotal = (name: string): boolean => totals.test(name.trim());
 
-const oddities: Readonly<Record<Oddity, (rows: string, count: number) => string>> = {
-  noCity: (rows, count) => `${counted(count, 'row has', 'rows have')} no city: ${rows}`,
-  number: (rows, count) => `${counted(count, 'name is', 'names are')} a number or date: ${rows}`,
-  total: (rows, count) =>
+/** In the order in which they are told: what is no company first. */
+const oddities = {
+  total: (rows: string, count: number) =>
     `${counted(count, 'row looks', 'rows look')} like a total or a note, not a company: ${rows}`,
-  twin: (rows, count) => `${counted(count, 'company stands', 'companies stand')} in the list twice: ${rows}`,
+  number: (rows: string, count: number) =>
+    `${counted(count, 'name is', 'names are')} a number or date: ${rows}`,
+  twin: (rows: string, count: number) =>
+    `${counted(count, 'company stands', 'companies stand')} in the list twice: ${rows}`,
+  noCity: (rows: string, count: number) => `${counted(count, 'row has', 'rows have')} no city: ${rows}`,
 };
-
-/** In what order they are told: what is no company first. */
-const told = ['total', 'number', 'twin', 'noCity'] as const satisfies readonly Oddity[];
 
 /**
  * Why a first sync asks, a line each. `held`: rows beside these of which no lead is made before somebody has decided, since
@@ -123,12 +123,12 @@ const told = ['total', 'number', 'twin', 'noCity'] as const satisfies readonly O
 export function explainFirstLeads({ count, first, last, odd }: FirstLeads, held: number): string {
   const gap = count > first.length + last.length ? ['…'] : [];
   const names = [...first.map(nameRow), ...gap, ...last.map(nameRow)];
-  const lines = told.flatMap((what) => {
-    const found = odd[what];
+  const lines = Object.entries(oddities).flatMap(([what, tell]) => {
+    const found = odd[what as Oddity];
     if (found === undefined) return [];
     const others = found.count - found.rows.length;
     const more = others > 0 ? `, and ${others} more` : '';
-    return [oddities[what](found.rows.map(nameRow).join(', ') + more, found.count)];
+    return [tell(found.rows.map(nameRow).join(', ') + more, found.count)];
   });
   return [
     `this first sync would make ${counted(count, 'lead')} in the service of ${counted(count, 'row')} of the table: ${names.join(', ')}`,

@@ -1,11 +1,11 @@
 import type { Aside } from '../lead/aside.ts';
 import { idKey } from '../lead/lead-id.ts';
 import { type Cells, isUnreadable } from '../lead/value.ts';
-import type { MergedPlace } from '../lead/table-pieces.ts';
-import type { Baselines } from './loaded-baselines.ts';
-import { Records, type Reserve } from './records.ts';
+import type { MergedPlace } from '../lead/table-rows.ts';
+import { type Baselines, Records, type Reserve } from './records.ts';
 import { type LeftRow, type ScannedRow, type ShownRow, ShownRows } from './shown-rows.ts';
-import type { Asked } from './unlisted.ts';
+import type { Asked, HeldField, Sight } from './difference.ts';
+import { readableFingerprint } from '../lead/content-hash.ts';
 
 /** What a side has shown of a pair so far. */
 const [notMet, asBase, moved] = [0, 1, 2] as const;
@@ -40,17 +40,17 @@ export class LiveScan {
   readonly base: Baselines;
   readonly #reserve: Reserve;
   /** By pair what was met. What is no pair has -1, where nothing is read or written. */
-  #leads: Uint8Array;
-  #rows: Uint8Array;
+  #ofLeads: Uint8Array;
+  #ofRows: Uint8Array;
   /** By lead, whose first row is paused: an empty text when it is another row since. */
   #paused: Records;
   /** The leads that do not show their baselines, or have none. */
   #shown: Records;
-  #shownRows: ShownRows;
+  rows: ShownRows;
   /** By how ids are compared those that the service spells otherwise; of nearly all services none. */
   readonly #spellings: Records;
   #asked = new Map<string, Asked>();
-  #asides: Aside[] = [];
+  asides: Aside[] = [];
   /** By where they stood the rows that were merged into others: these are not gone. */
   #merged: ReadonlyMap<number, MergedPlace> = new Map();
   /** New leads of which more is known than what they show; null: each may be one. */
@@ -66,10 +66,10 @@ export class LiveScan {
   constructor(base: Baselines, reserve: Reserve = () => {}) {
     this.base = base;
     this.#reserve = reserve;
-    this.#leads = new Uint8Array(base.size);
-    this.#rows = new Uint8Array(base.size);
+    this.#ofLeads = new Uint8Array(base.size);
+    this.#ofRows = new Uint8Array(base.size);
     this.#shown = new Records(reserve);
-    this.#shownRows = new ShownRows(base.fields, reserve);
+    this.rows = new ShownRows(base.fields, reserve);
     this.#paused = new Records(reserve);
     this.#spellings = new Records(reserve);
   }
@@ -78,10 +78,10 @@ export class LiveScan {
   seeLead(leadId: string, cells: Cells): boolean {
     this.spell(leadId);
     const n = this.base.find(leadId);
-    const isAgain = n < 0 ? this.#shown.find(leadId) >= 0 : this.#leads[n] !== notMet;
+    const isAgain = n < 0 ? this.#shown.find(leadId) >= 0 : this.#ofLeads[n] !== notMet;
     if (isAgain || !this.base.isShown(n, cells)) this.#keep(leadId, n, cells);
     else {
-      this.#leads[n] = asBase;
+      this.#ofLeads[n] = asBase;
       this.#met.push(this.base.pairId(n));
     }
     return isAgain;
@@ -94,7 +94,7 @@ export class LiveScan {
   }
 
   #keep(leadId: string, n: number, cells: Cells): void {
-    if (n >= 0) this.#leads[n] = moved;
+    if (n >= 0) this.#ofLeads[n] = moved;
     else if (Object.values(cells).some(isUnreadable)) this.#unreadable.add(leadId);
     else this.#unreadable.delete(leadId);
     this.#others.push(this.#shown.set(leadId, JSON.stringify(cells)));
@@ -126,44 +126,44 @@ export class LiveScan {
 
   /** Null: it shows its baseline, where it stood, and the usual status. */
   seeRow(row: ScannedRow, { isWhole, usualStatus }: RowSeeing): LeftRow | null {
-    if (row.leadId === null) return this.#shownRows.keepLoose(row, false);
+    if (row.leadId === null) return this.rows.keepLoose(row, false);
     const leadId = this.spelled(row.leadId);
     const n = this.base.find(leadId);
-    const isCopy = n < 0 ? this.#shownRows.has(leadId) : this.#rows[n] !== notMet;
-    if (isCopy) return this.#shownRows.keepLoose({ ...row, leadId }, true);
+    const isCopy = n < 0 ? this.rows.has(leadId) : this.#ofRows[n] !== notMet;
+    if (isCopy) return this.rows.keepLoose({ ...row, leadId }, true);
     if (row.paused === true) {
-      this.#rows[n] = asBase;
+      this.#ofRows[n] = asBase;
       this.#paused.set(leadId, 'paused');
-      return this.#shownRows.keep({ ...row, leadId }, false);
+      return this.rows.keep({ ...row, leadId }, false);
     }
     const hasAll = isWhole && this.base.fields.every(({ field }) => field in row.cells);
     const isAsBase = hasAll && this.base.isShown(n, row.cells);
-    this.#rows[n] = isAsBase ? asBase : moved;
+    this.#ofRows[n] = isAsBase ? asBase : moved;
     if (isAsBase && this.base.row(n) === row.row && row.status === usualStatus) return null;
-    return this.#shownRows.keep({ ...row, leadId }, isAsBase);
+    return this.rows.keep({ ...row, leadId }, isAsBase);
   }
 
   /** All rows show their baselines where they stood, but for those of `others`, which are not met yet. */
   meetRowsBut(others: Iterable<string>): void {
-    this.#rows.fill(asBase);
-    for (const leadId of others) this.#rows[this.base.find(leadId)] = notMet;
+    this.#ofRows.fill(asBase);
+    for (const leadId of others) this.#ofRows[this.base.find(leadId)] = notMet;
   }
 
   /** Gives rows that were read before their leads were the service's spelling of their ids. Of pairs it is known before. */
   respellRows(): void {
     for (let nth = 0; nth < this.#spellings.size; nth++) {
       const [key, leadId] = [this.#spellings.id(nth), this.#spellings.text(nth)];
-      this.#shownRows.respell(key, leadId);
+      this.rows.respell(key, leadId);
       if (!this.isPaused(key) && !this.isPaused(leadId)) continue;
       this.#paused.set(key, '');
-      this.#paused.set(leadId, this.#shownRows.find(leadId)?.paused === true ? 'paused' : '');
+      this.#paused.set(leadId, this.rows.find(leadId)?.paused === true ? 'paused' : '');
     }
-    this.#shownRows.respellCopies();
+    this.rows.respellCopies();
   }
 
   seeAsides(asides: readonly Aside[]): void {
     this.#reserve(asideBytes * asides.length);
-    for (const one of asides) this.#asides.push(one);
+    for (const one of asides) this.asides.push(one);
   }
 
   mergeRows(merged: ReadonlyMap<number, MergedPlace>): void {
@@ -195,7 +195,7 @@ export class LiveScan {
     for (let n = 0; n < this.base.size; n++) {
       const id = this.base.pairId(n);
       const range = lastBefore(ranges, id);
-      if (range !== undefined && id < range[0] + range[1]) this.#leads[n] = asBase;
+      if (range !== undefined && id < range[0] + range[1]) this.#ofLeads[n] = asBase;
     }
     for (const { cursors, asked } of checkpoints) {
       this.useCursors(cursors);
@@ -212,7 +212,7 @@ export class LiveScan {
   forgetLeads(): void {
     this.#shown.free();
     this.#shown = new Records(this.#reserve);
-    this.#leads = new Uint8Array(this.base.size);
+    this.#ofLeads = new Uint8Array(this.base.size);
     this.#asked = new Map();
     this.#unreadable.clear();
     this.#cursors = new Set();
@@ -220,13 +220,13 @@ export class LiveScan {
   }
 
   forgetRows(): void {
-    this.#shownRows.free();
-    this.#shownRows = new ShownRows(this.base.fields, this.#reserve);
+    this.rows.free();
+    this.rows = new ShownRows(this.base.fields, this.#reserve);
     this.#paused.free();
     this.#paused = new Records(this.#reserve);
-    this.#rows = new Uint8Array(this.base.size);
-    this.#reserve(-asideBytes * this.#asides.length);
-    this.#asides = [];
+    this.#ofRows = new Uint8Array(this.base.size);
+    this.#reserve(-asideBytes * this.asides.length);
+    this.asides = [];
     this.#merged = new Map();
   }
 
@@ -257,24 +257,24 @@ export class LiveScan {
   /** The bytes of all that is known of a lead: its baseline, and what both sides show instead. */
   length(leadId: string): number {
     const base = this.base.length(this.base.find(leadId));
-    return base + this.#shown.lengthOf(leadId) + this.#shownRows.length(leadId);
+    return base + this.#shown.lengthOf(leadId) + this.rows.length(leadId);
   }
 
   /** The first row of an id that is not as it was, or is of no pair. */
   row(leadId: string): ShownRow | null {
-    return this.#shownRows.find(leadId);
+    return this.rows.find(leadId);
   }
 
   /** Whether a lead is in the list, or was read by its id. */
   hasLead(leadId: string): boolean {
     const n = this.base.find(leadId);
     if (n < 0) return this.#shown.find(leadId) >= 0;
-    return this.#leads[n] !== notMet || this.isPaused(leadId);
+    return this.#ofLeads[n] !== notMet || this.isPaused(leadId);
   }
 
   hasRow(leadId: string): boolean {
     const n = this.base.find(leadId);
-    return n < 0 ? this.#shownRows.has(leadId) : this.#rows[n] !== notMet;
+    return n < 0 ? this.rows.has(leadId) : this.#ofRows[n] !== notMet;
   }
 
   isPair(leadId: string): boolean {
@@ -284,13 +284,13 @@ export class LiveScan {
   /** The sides on which the scan missed a pair; of any other lead none. */
   missed(leadId: string): { readonly lead: boolean; readonly row: boolean } {
     const n = this.base.find(leadId);
-    return { lead: this.#leads[n] === notMet && !this.isPaused(leadId), row: this.#rows[n] === notMet };
+    return { lead: this.#ofLeads[n] === notMet && !this.isPaused(leadId), row: this.#ofRows[n] === notMet };
   }
 
   /** Where the row of a pair went that the scan missed. */
   merged(leadId: string): MergedPlace | null {
     const n = this.base.find(leadId);
-    const place = this.#rows[n] === notMet ? this.base.row(n) : null;
+    const place = this.#ofRows[n] === notMet ? this.base.row(n) : null;
     return place === null ? null : (this.#merged.get(place) ?? null);
   }
 
@@ -300,14 +300,6 @@ export class LiveScan {
 
   get askedIds(): readonly string[] {
     return [...this.#asked.keys()];
-  }
-
-  get asides(): readonly Aside[] {
-    return this.#asides;
-  }
-
-  get rows(): ShownRows {
-    return this.#shownRows;
   }
 
   /** The leads that do not show their baselines, or have none, in the order of the list. */
@@ -331,7 +323,7 @@ export class LiveScan {
   /** Whether nothing is known of a lead but what it shows, so that a row is made of it with many others. */
   isPlain(leadId: string): boolean {
     if (this.#special === null || this.#special.has(leadId) || this.#unreadable.has(leadId)) return false;
-    return !this.isPair(leadId) && !this.#shownRows.has(leadId);
+    return !this.isPair(leadId) && !this.rows.has(leadId);
   }
 
   /** The new leads of which nothing else is known, as JSON: `[id, cells]` each. */
@@ -343,7 +335,7 @@ export class LiveScan {
   differing(ofRows = false): readonly string[] {
     const ids = new Set<string>();
     if (!ofRows) for (const leadId of this.leads()) if (!this.isPlain(leadId)) ids.add(leadId);
-    for (const leadId of this.#shownRows.otherIds()) ids.add(leadId);
+    for (const leadId of this.rows.otherIds()) ids.add(leadId);
     for (const { leadId, row } of this.absent()) if (row || !ofRows) ids.add(leadId);
     for (const leadId of this.paused()) ids.add(leadId);
     return [...ids].toSorted();
@@ -351,7 +343,7 @@ export class LiveScan {
 
   /** The leads that the list lacks, with a row that is not as it was, in their order; without those that were asked for. */
   unlistedRows(): readonly string[] {
-    const ids = [...this.#shownRows.otherIds()];
+    const ids = [...this.rows.otherIds()];
     return ids.filter((leadId) => !this.hasLead(leadId) && !this.#asked.has(leadId)).toSorted();
   }
 
@@ -359,14 +351,14 @@ export class LiveScan {
   unmoved(): { readonly leads: number; readonly rows: number } {
     const count = (side: Uint8Array): number => side.reduce((sum, one) => sum + Number(one === asBase), 0);
     const paused = [...this.paused()].map((leadId) => this.base.find(leadId));
-    const leads = paused.filter((n) => this.#leads[n] === asBase).length;
-    return { leads: count(this.#leads) - leads, rows: count(this.#rows) };
+    const leads = paused.filter((n) => this.#ofLeads[n] === asBase).length;
+    return { leads: count(this.#ofLeads) - leads, rows: count(this.#ofRows) };
   }
 
   /** The pairs that a complete scan has not met on one side or on both. */
   *absent(): Generator<{ readonly leadId: string; readonly lead: boolean; readonly row: boolean }> {
     for (let n = 0; n < this.base.size; n++) {
-      const [lead, row] = [this.#leads[n] === notMet, this.#rows[n] === notMet];
+      const [lead, row] = [this.#ofLeads[n] === notMet, this.#ofRows[n] === notMet];
       if ((lead || row) && !this.isPaused(this.base.leadId(n)))
         yield { leadId: this.base.leadId(n), lead, row };
     }
@@ -374,33 +366,31 @@ export class LiveScan {
 
   /** The pairs that the list lacks, whether their rows are paused or not. */
   *unlistedLeads(): Generator<string> {
-    for (let n = 0; n < this.base.size; n++) if (this.#leads[n] === notMet) yield this.base.leadId(n);
+    for (let n = 0; n < this.base.size; n++) if (this.#ofLeads[n] === notMet) yield this.base.leadId(n);
   }
 
   /** How many pairs were in step once, and are not deleted. */
   inStep(): number {
+    return this.#count((n) => this.base.wasInStep(n) && !this.base.isDeleted(n));
+  }
+
+  #count(is: (n: number) => boolean): number {
     let count = 0;
-    for (let n = 0; n < this.base.size; n++)
-      count += Number(this.base.wasInStep(n) && !this.base.isDeleted(n));
+    for (let n = 0; n < this.base.size; n++) count += Number(is(n));
     return count;
   }
 
   /** How many leads are known that are not deleted, and how many of them the list lacks. */
   unlisted(): { readonly known: number; readonly missed: number } {
-    let [known, missed] = [0, 0];
-    for (let n = 0; n < this.base.size; n++) {
-      if (this.base.isDeleted(n)) continue;
-      known += 1;
-      if (this.#leads[n] === notMet) missed += 1;
-    }
-    return { known, missed };
+    const known = this.#count((n) => !this.base.isDeleted(n));
+    return { known, missed: this.#count((n) => !this.base.isDeleted(n) && this.#ofLeads[n] === notMet) };
   }
 
   /** The leads of pairs whose rows were not met; null: they are more than `most`. */
   rowless(most: number): readonly string[] | null {
     const found: string[] = [];
     for (let n = 0; n < this.base.size; n++)
-      if (this.#rows[n] === notMet && found.push(this.base.leadId(n)) > most) return null;
+      if (this.#ofRows[n] === notMet && found.push(this.base.leadId(n)) > most) return null;
     return found;
   }
 }
@@ -414,4 +404,58 @@ function lastBefore(ranges: readonly PairRange[], id: number): PairRange | undef
     else high = middle;
   }
   return ranges[low - 1];
+}
+
+/** What is stored of a pair beside what a scan compares. */
+export type PairFacts = Pick<Sight, keyof typeof noPair>;
+
+const noPair = {
+  base: null,
+  leadAbsences: 0,
+  rowAbsences: 0,
+  isCounted: false,
+  absentSince: null,
+  deletionDone: false,
+};
+
+/** What a scan shows of a lead id. `facts`: of a pair. */
+export function sightOf(
+  scan: LiveScan,
+  leadId: string,
+  facts: PairFacts | undefined,
+  held: readonly HeldField[],
+): Sight {
+  const isPaused = scan.isPaused(leadId);
+  const [lead, row] = [isPaused ? null : scan.lead(leadId), scan.row(leadId)];
+  const isSame = isEqual(scan, lead, row);
+  return {
+    leadId,
+    isKnown: facts !== undefined,
+    ...(facts ?? noPair),
+    isSame,
+    lead: isSame ? null : lead,
+    row: isSame ? null : (row?.cells ?? null),
+    rowNumber: placeOf(scan, leadId),
+    missed: scan.missed(leadId),
+    merged: scan.merged(leadId),
+    asked: scan.asked(leadId),
+    held,
+    isCopied: scan.rows.isCopied(leadId),
+    ...(isPaused && { isPaused }),
+  };
+}
+
+/** Where the row of a lead is, or was last; null: nowhere. */
+export function placeOf(scan: LiveScan, leadId: string): number | null {
+  return scan.row(leadId)?.row ?? scan.base.row(scan.base.find(leadId));
+}
+
+/** Whether both sides show something that is not the baseline, and the same. */
+export function isEqual(
+  { base }: LiveScan,
+  lead: ReturnType<LiveScan['lead']>,
+  row: ReturnType<LiveScan['row']>,
+): boolean {
+  if (lead === null || row === null || row.hash === null) return false;
+  return readableFingerprint(lead, base.fields) === row.hash;
 }

@@ -5,15 +5,10 @@ import type { LooseRow, Sight } from './difference.ts';
 import { missedFields, type Policy } from './policy.ts';
 
 /** A row that belongs to no known lead: its id is missing, unknown, a duplicate or unreadable. */
-export interface Stray {
-  readonly row: number;
-  /** The content of its id cell; null: nothing readable. */
-  readonly leadId: string | null;
+export interface Stray extends Pick<LooseRow, 'row' | 'leadId' | 'cells' | 'contentHash'> {
   readonly isUnreadable: boolean;
   /** Its id cell cannot be written, or must not be. */
   readonly isClosed: boolean;
-  readonly cells: Cells;
-  readonly contentHash: string;
 }
 
 /** A known lead whose row the scan did not show, or showed with other values. */

@@ -1,7 +1,9 @@
 import { distance } from 'fastest-levenshtein';
-import type { Cell, Cells } from '../lead/value.ts';
-import { isUnreadable } from '../lead/value.ts';
+import { type Cell, type Cells, isUnreadable } from '../lead/value.ts';
 import { type NormalForm, normalForm, soundOf } from './normal-form.ts';
+import { hashId } from '../lead/id-set.ts';
+import type { Steps } from './match-lost-creates.ts';
+import type { PlannedAction } from './action.ts';
 
 /** What a record is recognised by: the fields of `matchBy` in order; the first is its name. Null: empty. */
 export type MatchForms = readonly [name: NormalForm, ...others: (NormalForm | null)[]];
@@ -150,4 +152,176 @@ function halvesOf(text: string): readonly string[] {
     [half, (length + 1) >> 1],
   ];
   return [...begins.map((most) => `b${text.slice(0, most)}`), ...ends.map((most) => `e${text.slice(-most)}`)];
+}
+
+/** A key with more pairs of leads and rows than this is not compared: it distinguishes nothing. */
+const mostPairs = 400;
+
+/** A whole name says more. Of more than this each record is compared with two of the other side: they are no one's for certain. */
+const mostWholePairs = 2_500;
+
+/** An entry: 30 bits of a key, whether that is a whole name, and the record. Two keys of one hash are compared in vain. */
+const [ofKey, ofRecord] = [2 ** 30, 2 ** 22];
+
+type MatchSide = 'lead' | 'row';
+
+/** Finds the records of two sides that are worth comparing. Keeps few bytes of each, since they may be all that there are. */
+export class MatchBlocks {
+  readonly #forms: Readonly<Record<MatchSide, string[]>> = { lead: [], row: [] };
+
+  /** Returns the number of the record on its side. */
+  add(side: MatchSide, forms: MatchForms): number {
+    return this.#forms[side].push(JSON.stringify(forms)) - 1;
+  }
+
+  forms(side: MatchSide, nth: number): MatchForms {
+    return JSON.parse(this.#forms[side][nth] ?? '[]') as MatchForms;
+  }
+
+  /** Each pair once, in their order. */
+  *pairs(): Steps<Iterable<{ readonly lead: number; readonly row: number }>> {
+    const entries: number[] = [];
+    for (const side of ['lead', 'row'] as const)
+      for (const nth of this.#forms[side].keys()) {
+        yield;
+        for (const { key, isWhole } of blockKeys(this.forms(side, nth)))
+          entries.push(
+            ((hashId(key) % ofKey) * 2 + Number(isWhole)) * ofRecord + nth * 2 + Number(side === 'row'),
+          );
+      }
+    const sorted = Float64Array.from(entries).toSorted();
+    const rows = this.#forms.row.length;
+    const pairs: number[] = [];
+    for (let from = 0, to = 0; from < sorted.length; from = to) {
+      yield;
+      const key = Math.floor((sorted[from] ?? 0) / ofRecord);
+      const block = { lead: new Set<number>(), row: new Set<number>() };
+      for (; to < sorted.length && Math.floor((sorted[to] ?? 0) / ofRecord) === key; to++) {
+        const record = (sorted[to] ?? 0) % ofRecord;
+        block[record % 2 === 0 ? 'lead' : 'row'].add(Math.floor(record / 2));
+      }
+      for (const [lead, row] of inBlock([...block.lead], [...block.row], key % 2 === 1))
+        pairs.push(lead * rows + row);
+    }
+    return distinct(Float64Array.from(pairs).toSorted(), rows);
+  }
+}
+
+function* distinct(
+  pairs: Float64Array,
+  rows: number,
+): Generator<{ readonly lead: number; readonly row: number }> {
+  let before = -1;
+  for (const pair of pairs) {
+    if (pair !== before) yield { lead: Math.floor(pair / rows), row: pair % rows };
+    before = pair;
+  }
+}
+
+/** The pairs of records that share a key. */
+function* inBlock(
+  leads: readonly number[],
+  rows: readonly number[],
+  isWhole: boolean,
+): Generator<readonly [lead: number, row: number]> {
+  const isFew = leads.length * rows.length <= (isWhole ? mostWholePairs : mostPairs);
+  if (!isFew && !isWhole) return;
+  const turns = isFew ? 1 : Math.min(leads.length, rows.length);
+  for (const [nth, lead] of leads.entries())
+    for (const next of isFew ? [0] : [nth, nth + 1])
+      for (let other = next % turns; other < rows.length; other += turns) yield [lead, rows[other] ?? 0];
+}
+
+/** What becomes of new rows and new leads that may be the same. */
+export interface MatchedRecords {
+  /** The rows that get the id of a lead, by the lead; `message`: the evidence. */
+  readonly rowOf: ReadonlyMap<
+    string,
+    { readonly row: number; readonly cells: Cells; readonly message: string }
+  >;
+  readonly linkedRows: ReadonlySet<number>;
+  /** Rows that a person took apart from a lead that gets another row. */
+  readonly rejectedRows: ReadonlySet<number>;
+  /** The conflict of leads and rows that get no counterpart; null: it is the lead's. */
+  readonly heldLeads: ReadonlyMap<string, PlannedAction>;
+  readonly heldRows: ReadonlyMap<number, PlannedAction | null>;
+}
+
+export const noMatches: MatchedRecords = {
+  rowOf: new Map(),
+  linkedRows: new Set(),
+  rejectedRows: new Set(),
+  heldLeads: new Map(),
+  heldRows: new Map(),
+};
+
+/** A lead and a row that may be the same, by their indexes. */
+export interface Candidate {
+  readonly lead: number;
+  readonly row: number;
+  readonly score: number;
+  /** Same name, and nothing contradicts it. */
+  readonly isNamesake: boolean;
+  /** Equal in every field of `matchBy`. */
+  readonly isExact: boolean;
+  /** A person decided that they are the same. */
+  readonly isAccepted: boolean;
+}
+
+export interface Choice<C extends Candidate> {
+  /** To link now: accepted by a person, or exact. Each lead and row is in at most one. */
+  readonly links: readonly C[];
+  /** Each other's best, by a clear margin. */
+  readonly proposed: readonly C[];
+  /** The remaining candidates of unlinked leads and rows. */
+  readonly ambiguous: readonly C[];
+}
+
+/** The lead that the best must have over the second. */
+const margin = 0.05;
+
+/**
+ * Chooses among the candidates, independent of their order. `linksExact`: links exact ones without asking when neither
+ * side has another candidate of that name. Pure.
+ */
+export function chooseMatches<C extends Candidate>(candidates: readonly C[], linksExact: boolean): Choice<C> {
+  const sorted = candidates.toSorted((a, b) => a.lead - b.lead || a.row - b.row);
+  const links: C[] = [];
+  const [leads, rows] = [new Set<number>(), new Set<number>()];
+  const isFree = ({ lead, row }: C): boolean => !leads.has(lead) && !rows.has(row);
+  const link = (one: C): void => {
+    if (!isFree(one)) return;
+    links.push(one);
+    leads.add(one.lead);
+    rows.add(one.row);
+  };
+  for (const one of sorted) if (one.isAccepted) link(one);
+  if (linksExact) {
+    const [ofLead, ofRow] = [countBy(sorted, 'lead'), countBy(sorted, 'row')];
+    const isOnly = ({ lead, row }: C): boolean => ofLead.get(lead) === 1 && ofRow.get(row) === 1;
+    for (const one of sorted) if (one.isExact && isOnly(one)) link(one);
+  }
+  const open = sorted.filter(isFree);
+  const [ofLead, ofRow] = [clearBests(open, 'lead'), clearBests(open, 'row')];
+  const isBest = (one: C): boolean => ofLead.has(one) && ofRow.has(one);
+  const proposed = open.filter(isBest);
+  return { links, proposed, ambiguous: open.filter((one) => !isBest(one)) };
+}
+
+/** How many namesakes each has. */
+function countBy(candidates: readonly Candidate[], side: 'lead' | 'row'): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const one of candidates) if (one.isNamesake) counts.set(one[side], (counts.get(one[side]) ?? 0) + 1);
+  return counts;
+}
+
+/** The best of each lead or row, unless another one is nearly as good. */
+function clearBests<C extends Candidate>(candidates: readonly C[], side: 'lead' | 'row'): ReadonlySet<C> {
+  const groups = [...Map.groupBy(candidates, (one) => one[side]).values()];
+  const bests = groups.flatMap((rivals) => {
+    const best = rivals.reduce((most, { score }) => Math.max(most, score), 0);
+    const near = rivals.filter(({ score }) => best - score <= margin);
+    return near.length === 1 ? near : [];
+  });
+  return new Set(bests);
 }

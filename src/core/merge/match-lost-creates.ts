@@ -1,16 +1,15 @@
-import { type Cells, sameButSpelling, sameCell, type Value, type Values } from '../lead/value.ts';
 import {
-  AlikeLeads,
-  cellsKey,
-  exactMatches,
-  filled,
-  type Matches,
-  newLeads,
-  type NewLead,
-  roughMatches,
-  type Sent,
-  type UnknownLead,
-} from './likeness.ts';
+  canonicalJson,
+  type Cell,
+  type Cells,
+  folded,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  type Value,
+  type Values,
+} from '../lead/value.ts';
+import { leadIdTime } from '../lead/lead-id.ts';
 
 /** Long work that may pause wherever it yields. */
 export type Steps<T> = Generator<void, T, void>;
@@ -85,8 +84,10 @@ export function isOver(intent: Intent, at: number): boolean {
   return at >= intent.attemptedAt + attemptOverAfter;
 }
 
-/** Unmatches creates that sent the same. */
-interface Alike extends Sent {
+/** Creates that sent the same, and those of them that have no lead yet. */
+interface Alike {
+  readonly content: Values;
+  readonly filled: readonly (readonly [string, Cell])[];
   readonly open: Set<Intent>;
 }
 
@@ -140,7 +141,7 @@ export function* matchLostCreates(
   for (const [intent, alike] of left) {
     if (matches.has(intent.id)) continue;
     yield;
-    const namesakes = index.namesakes(alike).filter((lead) => !lead.given);
+    const namesakes = index.alike(alike, nameField).filter((lead) => !lead.given);
     const named = new Set(namesakes);
     const candidates = (intent.answered ? free : namesakes).filter(
       (lead) => isYoung(lead, intent) && (isOfThatTime(lead, intent) || named.has(lead)),
@@ -179,7 +180,7 @@ function together(intents: readonly Intent[]): ReadonlyMap<Intent, Alike> {
 /** Gives each intent the lead that only it matches; the rest goes to a person. */
 function* assign(
   intents: ReadonlyMap<Intent, Alike>,
-  { leadsOf, sentOf }: Matches<Alike>,
+  { leadsOf, sentOf }: Matches,
   matches: CreateMatches,
 ): Steps<void> {
   for (const [intent, sent] of intents) {
@@ -206,7 +207,7 @@ function* assign(
 function rivalsFor(
   candidates: readonly NewLead[],
   { content }: Intent,
-  sentOf: Matches<Alike>['sentOf'],
+  sentOf: Matches['sentOf'],
 ): { readonly alike: number; readonly different: boolean } {
   const latest = new Map<Alike, number>();
   for (const [list, leads] of Map.groupBy(candidates, (lead) => sentOf.get(lead) ?? [])) {
@@ -252,4 +253,173 @@ function contentThat({ content }: Intent, keep: (value: Value, field: string) =>
 /** Whether a record shows all filled cells of `part`. */
 function includes(whole: Cells, part: Cells): boolean {
   return filled(part).every(([field, cell]) => sameCell(whole[field] ?? null, cell));
+}
+
+/** A lead first seen in this run. */
+export interface UnknownLead {
+  readonly id: string;
+  readonly cells: Cells;
+  /** Epoch ms: when another connection of the service met it first. Absent or null: none did. */
+  readonly knownSince?: number | null;
+}
+
+/** An `UnknownLead` with what repeated comparisons need. */
+interface NewLead extends UnknownLead {
+  /** Epoch ms; null: the id has no time. */
+  readonly madeAt: number | null;
+  /** Index in id order. */
+  readonly place: number;
+  /** What its fields are compared by when spelling does not count; empty: nothing that can be read. */
+  readonly folded: (field: string) => string;
+  /** Already assigned to a create. */
+  given: boolean;
+  /** Offered to a person. */
+  offered: boolean;
+}
+
+/** Which leads may come from which content; each list in id order. */
+interface Matches {
+  readonly leadsOf: ReadonlyMap<Alike, readonly NewLead[]>;
+  /** Leads with the same possible content share a list. */
+  readonly sentOf: ReadonlyMap<NewLead, readonly Alike[]>;
+}
+
+/** In id order. */
+function newLeads(unknown: readonly UnknownLead[]): readonly NewLead[] {
+  const sorted = unknown.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return sorted.map(({ id, cells, knownSince = null }, place) => {
+    const known = new Map<string, string>();
+    return {
+      id,
+      cells,
+      knownSince,
+      place,
+      madeAt: leadIdTime(id),
+      given: false,
+      offered: false,
+      folded(field) {
+        let text = known.get(field);
+        if (text === undefined) known.set(field, (text = foldedCell(cells[field] ?? null)));
+        return text;
+      },
+    };
+  });
+}
+
+/** The fields that are not empty. */
+export function filled(cells: Cells): readonly (readonly [string, Cell])[] {
+  return Object.entries(cells).filter(([, cell]) => !sameCell(cell, null));
+}
+
+/** A text that two records share exactly when these fields mean the same. */
+function cellsKey(fields: readonly string[], cells: Cells): string {
+  return fields.map((field) => canonicalJson(cells[field] ?? null)).join();
+}
+
+/** Leads that show all that was sent, exactly. Linear: compares only records that share a key of the sent fields. */
+function exactMatches(sent: readonly Alike[], leads: readonly NewLead[]): Matches {
+  const leadsOf = new Map<Alike, readonly NewLead[]>();
+  const byFields = new Map<string, ReadonlyMap<string, readonly NewLead[]>>();
+  for (const one of sent) {
+    const fields = Object.keys(one.content).toSorted();
+    const name = JSON.stringify(fields);
+    const byKey = byFields.get(name) ?? Map.groupBy(leads, ({ cells }) => cellsKey(fields, cells));
+    byFields.set(name, byKey);
+    const found = byKey.get(cellsKey(fields, one.content));
+    if (found !== undefined) leadsOf.set(one, found);
+  }
+  return { leadsOf, sentOf: inverse(leadsOf) };
+}
+
+/**
+ * Leads that a service may have made of what was sent: the name is alike (without a name: every field), and at least
+ * two thirds of the fields are. Text is alike when it differs in case or spaces or was truncated, an instant when it
+ * lost its fraction of a second.
+ */
+function roughMatches(sent: readonly Alike[], index: AlikeLeads): Matches {
+  const leadsOf = new Map<Alike, readonly NewLead[]>();
+  for (const one of sent) {
+    const fields = one.filled.map(([field]) => field);
+    const isNamed = fields.includes(nameField);
+    const [by = nameField] = isNamed ? [nameField] : fields;
+    leadsOf.set(
+      one,
+      thatShow(one, index.alike(one, by), isNamed ? (one.filled.length * 2) / 3 : one.filled.length),
+    );
+  }
+  return { leadsOf, sentOf: inverse(leadsOf) };
+}
+
+/** Leads that show at least this many of the sent fields, in any spelling. */
+function thatShow(sent: Alike, leads: readonly NewLead[], least: number): readonly NewLead[] {
+  const fields = sent.filled.map(([field, cell]) => ({ field, whole: foldedCell(cell) }));
+  return leads.filter(
+    (lead) => fields.filter(({ field, whole }) => isAlike(whole, lead.folded(field))).length >= least,
+  );
+}
+
+/** Finds leads in which a field is alike, by an index of each field. */
+class AlikeLeads {
+  readonly #leads: readonly NewLead[];
+  readonly #byField = new Map<
+    string,
+    { readonly byText: Map<string, NewLead[]>; readonly lengths: readonly number[] }
+  >();
+
+  constructor(leads: readonly NewLead[]) {
+    this.#leads = leads;
+  }
+
+  /** In id order; none when the field was not sent. */
+  alike({ content }: Alike, field: string): readonly NewLead[] {
+    const whole = foldedCell(content[field] ?? null);
+    const { byText, lengths } = this.#indexOf(field);
+    const found = lengths
+      .filter((length) => length <= whole.length && isAlike(whole, whole.slice(0, length)))
+      .flatMap((length) => byText.get(whole.slice(0, length)) ?? []);
+    return found.toSorted((a, b) => a.place - b.place);
+  }
+
+  #indexOf(field: string) {
+    const known = this.#byField.get(field);
+    if (known !== undefined) return known;
+    const byText = Map.groupBy(this.#leads, (lead) => lead.folded(field));
+    byText.delete('');
+    const index = { byText, lengths: [...new Set([...byText.keys()].map((text) => text.length))] };
+    this.#byField.set(field, index);
+    return index;
+  }
+}
+
+const nameField = 'companyName';
+
+/** A truncated text is recognised from this length on; an instant to the second has 19. */
+const shortestCut = 8;
+
+function isAlike(whole: string, part: string): boolean {
+  return whole === part || (part.length >= shortestCut && whole.startsWith(part));
+}
+
+function foldedCell(cell: Cell): string {
+  return folded(isUnreadable(cell) ? null : cell);
+}
+
+function inverse(leadsOf: ReadonlyMap<Alike, readonly NewLead[]>): ReadonlyMap<NewLead, readonly Alike[]> {
+  const places = new Map<NewLead, number[]>();
+  const all = [...leadsOf.keys()];
+  for (const [place, leads] of [...leadsOf.values()].entries())
+    for (const lead of leads) {
+      const of = places.get(lead);
+      if (of === undefined) places.set(lead, [place]);
+      else of.push(place);
+    }
+  const lists = new Map<string, readonly Alike[]>();
+  const sentOf = new Map<NewLead, readonly Alike[]>();
+  for (const [lead, of] of places) {
+    const key = of.join();
+    let list = lists.get(key);
+    if (list === undefined) lists.set(key, (list = of.flatMap((place) => all[place] ?? [])));
+    sentOf.set(lead, list);
+  }
+  return sentOf;
 }

@@ -1,10 +1,10 @@
 import { valueHash } from '../lead/content-hash.ts';
-import { counted } from '../lead/counted.ts';
+import { counted } from '../lead/wording.ts';
 import { type Cell, type Cells, isUnreadable, sameCell, type Value } from '../lead/value.ts';
 import type { Refusal } from './guard.ts';
 import type { LiveScan } from './live-scan.ts';
 import type { FieldMemo } from './merge-field.ts';
-import { isPutBack } from './put-back.ts';
+import { isPutBack } from './undo.ts';
 
 /**
  * A point in the runs of a connection, in halves: 2r is after run r, 2r - 1 as it read the side before it wrote. An

@@ -1,19 +1,29 @@
-import { type Cells, isUnreadable, sameCell, showCell, type Values } from '../lead/value.ts';
+import {
+  type Cells,
+  isUnreadable,
+  sameButSpelling,
+  sameCell,
+  showCell,
+  type Value,
+  type Values,
+} from '../lead/value.ts';
 import type { FieldMapping } from '../lead/mapping.ts';
-import { type DeleteAnswer, deleteQuestions } from './answers.ts';
-import type { MergedPlace } from '../lead/table-pieces.ts';
+import { type DeleteAnswer, deleteQuestions, holdMessage, undoneMessages } from './holds.ts';
+import type { MergedPlace } from '../lead/table-rows.ts';
 import {
   type ActionKind,
+  type Actions,
   type Change,
   type Changes,
   type PlannedAction,
   plannedAction,
+  type RowState,
   shownBefore,
 } from './action.ts';
 import { type FieldMemo, mergeField, unreadCode } from './merge-field.ts';
-import { holdMessage, undoneMessages } from './hold-message.ts';
-import { idAdvice, planMissing, planTooLarge } from './plan-held-rows.ts';
+import { idAdvice, planMissing, planTooLarge } from './plan-rows.ts';
 import { absencesThatProve, missedFields, type Policy } from './policy.ts';
+import { hashContent } from '../lead/content-hash.ts';
 
 /** The facts about one lead id for a plan. */
 export interface PairState {
@@ -27,7 +37,7 @@ export interface PairState {
   readonly lead: Cells | null;
   /** Why it is not known whether the absent lead is gone, as a sentence without its beginning: nothing is said of a deletion. */
   readonly unasked?: string | undefined;
-  readonly row: { readonly row: number; readonly cells: Cells } | null;
+  readonly row: RowState | null;
   readonly memo: Readonly<Record<string, FieldMemo>>;
   /**
    * Consecutive complete scans of different runs, including this one, that lacked the lead (the row): the first, and those
@@ -50,7 +60,7 @@ export interface PairState {
 }
 
 /** The first table of docs/architecture.md 5: what to do with one lead id. Pure; empty: nothing to do. */
-export function planPair(state: PairState, policy: Policy): readonly PlannedAction[] {
+export function planPair(state: PairState, policy: Policy): Actions {
   const { base, lead, row } = state;
   const isPlanned = row !== null || base !== null || policy.direction !== 'to-leads';
   const tooLarge = isPlanned ? planTooLarge(state, policy) : null;
@@ -72,12 +82,7 @@ export function planPair(state: PairState, policy: Policy): readonly PlannedActi
 }
 
 /** A lead without a row. With direction `to-leads` no rows are created. */
-function planNewLead(
-  state: PairState,
-  lead: Cells,
-  policy: Policy,
-  reason: string,
-): readonly PlannedAction[] {
+function planNewLead(state: PairState, lead: Cells, policy: Policy, reason: string): Actions {
   if (policy.direction === 'to-leads') return [];
   if (missedFields(policy).length > 0) return [planMissing({ leadId: state.leadId, row: null })];
   const changes: Record<string, Change> = {};
@@ -95,7 +100,7 @@ function planNewLead(
   return [action('create-row', state, { changes, reason }), ...holds];
 }
 
-function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): readonly PlannedAction[] {
+function planRowGone(state: PairState, base: Values, lead: Cells, policy: Policy): Actions {
   // The row may be on the clipboard: written again at once, it would be there twice.
   const mayReturn =
     state.provenFrom !== undefined && state.rowAbsences === 1 && policy.direction !== 'to-leads';
@@ -123,18 +128,13 @@ const deleteLead = (state: PairState, lead: Cells): PlannedAction =>
   action('delete-lead', state, { expect: lead, reason: 'row-deleted' });
 
 /** The row is missing, which is not proven so far. */
-function notYet(state: PairState, base: Values, then: string): readonly PlannedAction[] {
+function notYet(state: PairState, base: Values, then: string): Actions {
   if (state.rowAbsences > 0) return [waitingDelete(state, base, 'row', then)];
   return state.isRowDoubted === true ? [] : [unprovenDelete(state, base)];
 }
 
 /** A row is missing, and a person says what becomes of its lead, edited or not: they see it as it is. */
-function planDeleteOfRow(
-  state: PairState,
-  base: Values,
-  lead: Cells,
-  restored: () => readonly PlannedAction[],
-): readonly PlannedAction[] {
+function planDeleteOfRow(state: PairState, base: Values, lead: Cells, restored: () => Actions): Actions {
   if (state.rowAbsences < absencesThatProve) return notYet(state, base, asks);
   if (state.answer === 'deleted') return [deleteLead(state, lead)];
   if (state.answer === 'restore') return restored();
@@ -154,12 +154,7 @@ const afterLeadDeleted = {
   remove: 'remove-row',
 } as const satisfies Record<Policy['onLeadDeleted'], PlannedAction['kind'] | null>;
 
-function planLeadGone(
-  state: PairState,
-  base: Values,
-  row: NonNullable<PairState['row']>,
-  policy: Policy,
-): readonly PlannedAction[] {
+function planLeadGone(state: PairState, base: Values, row: RowState, policy: Policy): Actions {
   const isEdited = !sameRecord(row.cells, base, policy);
   if (isEdited) {
     const changes: Record<string, Change> = {};
@@ -185,11 +180,7 @@ function planLeadGone(
 }
 
 /** A lead is gone, and a person says what becomes of its row. */
-function planDeleteOfLead(
-  state: PairState,
-  base: Values,
-  row: NonNullable<PairState['row']>,
-): readonly PlannedAction[] {
+function planDeleteOfLead(state: PairState, base: Values, row: RowState): Actions {
   if (state.leadAbsences < absencesThatProve)
     return state.leadAbsences > 0 ? [waitingDelete(state, base, 'lead', asks)] : [];
   if (state.unasked !== undefined) return [unasked(state, row, state.unasked)];
@@ -225,12 +216,7 @@ function unprovenDelete(state: PairState, base: Values): PlannedAction {
 }
 
 /** Merges both sides field by field (the second table of docs/architecture.md 5). */
-function planBoth(
-  state: PairState,
-  lead: Cells,
-  row: NonNullable<PairState['row']>,
-  policy: Policy,
-): readonly PlannedAction[] {
+function planBoth(state: PairState, lead: Cells, row: RowState, policy: Policy): Actions {
   const toRow: Record<string, Change> = {};
   const toLead: Record<string, Change> = {};
   const agreed: Record<string, Change> = {};
@@ -282,11 +268,7 @@ function planBoth(
 }
 
 /** A row with an unknown id. `mayBe`: leads it may belong to. */
-export function orphan(
-  state: PairState,
-  row: NonNullable<PairState['row']>,
-  mayBe?: readonly string[],
-): PlannedAction {
+export function orphan(state: PairState, row: RowState, mayBe?: readonly string[]): PlannedAction {
   if (state.base === null && state.unasked !== undefined) return unasked(state, row, state.unasked);
   const why = state.unasked === undefined ? 'which no lead has' : 'which the service does not list';
   const message = `row ${row.row} carries the id ${state.leadId}, ${why}: nothing was changed. ${idAdvice(mayBe)}`;
@@ -294,18 +276,13 @@ export function orphan(
 }
 
 /** A row that waits until the service says whether its lead is there. */
-function unasked(
-  state: PairState,
-  { row }: NonNullable<PairState['row']>,
-  why: string,
-  changes: Changes = {},
-): PlannedAction {
+function unasked(state: PairState, { row }: RowState, why: string, changes: Changes = {}): PlannedAction {
   const message = `the list does not show the lead of row ${row} (${state.leadId}), and the service did not say whether it is there: ${why}. Nothing was changed; the next sync asks again`;
   return action('hold', state, { changes, reason: 'lead.unasked', message });
 }
 
 /** A lead missing because the service is an older copy: its row loses the id, so that the lead is created again. */
-export function planLeadAgain(state: PairState, row: NonNullable<PairState['row']>): PlannedAction {
+export function planLeadAgain(state: PairState, row: RowState): PlannedAction {
   return action('unlink', state, { expect: row.cells, reason: 'older-copy' });
 }
 
@@ -327,4 +304,79 @@ export function sameRecord(cells: Cells, base: Values, policy: Pick<Policy, 'fie
   const isSame = ({ field }: FieldMapping): boolean =>
     !(field in cells) || sameCell(cells[field] ?? null, base[field] ?? null);
   return policy.fields.every(isSame) && policy.unseen.every((one) => !(one.field in base) || isSame(one));
+}
+
+/**
+ * Gives a row without id the id of its lead, with what the merge of the two writes into the row. `others`: what else the
+ * merge does.
+ */
+function linkRow(
+  state: PairState,
+  policy: Policy,
+  reason: string,
+  message?: string,
+): { readonly link: PlannedAction; readonly others: Actions } {
+  const { row, cells } = state.row ?? { row: null, cells: {} };
+  const merged = planPair(state, policy);
+  const toRow = merged.find(({ kind }) => kind === 'update-row');
+  const link = plannedAction('link', {
+    leadId: state.leadId,
+    row,
+    contentHash: hashContent(cells, policy.fields),
+    changes: { ...toRow?.changes },
+    expect: cells,
+    reason,
+    ...(message !== undefined && { message }),
+  });
+  return { link, others: merged.filter((one) => one !== toRow) };
+}
+
+const isNoAgreement = ({ kind }: PlannedAction): boolean => kind !== 'agree';
+
+/** Gives a row that lost its id, and shows what its lead shows, the id back. */
+export function planFoundRow(state: PairState, policy: Policy): Actions {
+  const { link, others } = linkRow(state, policy, 'id-lost');
+  return [link, ...others];
+}
+
+/**
+ * Links a new row and a new lead that are the same, by the rules of a first sight. The baseline moves with the link, not
+ * before: until then they are two. `message`: the evidence.
+ */
+export function planMatchedRow(state: PairState, policy: Policy, message: string): Actions {
+  const { link, others } = linkRow(state, policy, 'matched', message);
+  const { contentHash } = link;
+  const withHash = others.map((one) => (one.kind === 'update-lead' ? { ...one, contentHash } : one));
+  return [...withHash.filter(isNoAgreement), link];
+}
+
+/**
+ * Links a row without id to the lead created from it, with later changes of either side. `content`: what was sent. The
+ * service's own spelling goes to a row that still shows what was sent; in a row edited since, the difference counts as
+ * nobody's edit.
+ */
+export function planLink(
+  leadId: string,
+  content: Values,
+  lead: Cells | null,
+  row: RowState,
+  policy: Policy,
+): Actions {
+  const base = Object.entries(content).map(([field, sent]): [string, Value] => {
+    const stored = lead?.[field] ?? null;
+    const isEdited = !sameCell(row.cells[field] ?? null, sent);
+    return [field, isEdited && sameButSpelling(sent, stored) && !isUnreadable(stored) ? stored : sent];
+  });
+  const pair: PairState = {
+    leadId,
+    base: Object.fromEntries(base),
+    lead: lead ?? content,
+    row,
+    memo: {},
+    leadAbsences: 0,
+    rowAbsences: 0,
+    deletionDone: false,
+  };
+  const { link, others } = linkRow(pair, policy, 'settled-create');
+  return [link, ...others.filter(isNoAgreement)];
 }

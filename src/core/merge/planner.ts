@@ -1,39 +1,40 @@
 import { type Values, withoutFields } from '../lead/value.ts';
-import type { PlannedAction } from './action.ts';
+import type { Actions } from './action.ts';
 import {
-  type Absences,
   type AbsenceProof,
+  type Absences,
   absencesAfter,
   deleteAnswerOf,
+  type Difference,
   differenceOf,
   type LooseRow,
   type LooseRows,
   memoOf,
+  notAsked,
+  RecordTally,
   type Sight,
 } from './difference.ts';
 import type { FirstLeadsTally, Names } from './first-leads.ts';
 import type { FoundRows } from './lost-rows.ts';
-import type { MatchedRecords } from './match.ts';
+import type { MatchedRecords } from './match-likeness.ts';
 import type { OlderCopies } from './older-copy.ts';
-import { orphan, type PairState, planLeadAgain, planPair } from './plan.ts';
+import { orphan, type PairState, planFoundRow, planLeadAgain, planMatchedRow, planPair } from './plan.ts';
 import {
+  missedCode,
   planClosedId,
   planDuplicateRow,
   planLostRow,
   planMissed,
   planMovedRow,
+  planNewRow,
   planTwinRow,
   planUnreadableId,
-} from './plan-held-rows.ts';
-import { planFoundRow, planMatchedRow } from './plan-link.ts';
-import { planNewRow } from './plan-new-row.ts';
-import { PlanTally } from './plan-tally.ts';
+} from './plan-rows.ts';
 import type { Policy } from './policy.ts';
 import { type RefusedCreates, sentContent, sentKey, undoneRow } from './refused-create.ts';
 import { type Elsewhere, type Home, planMissingRow, planRowOfOther } from './row-elsewhere.ts';
-import { ShuffledRows } from './shuffled-rows.ts';
-import type { UndoneRecords } from './undone-records.ts';
-import { notAsked } from './unlisted.ts';
+import { ShuffledRows } from './shifted-rows.ts';
+import type { UndoneRecords } from './undo.ts';
 
 /** Facts about the whole scan, found before its records are decided one by one. */
 export interface PlanFacts {
@@ -78,7 +79,7 @@ export class Planner {
     for (const { row, cells } of [...found.rowOf.values(), ...matches.rowOf.values()]) names?.see(row, cells);
   }
 
-  pair(sight: Sight): { readonly actions: readonly PlannedAction[]; readonly absences: Absences | null } {
+  pair(sight: Sight): { readonly actions: Actions; readonly absences: Absences | null } {
     if (sight.isPaused === true) return this.#paused(sight);
     const { leadId } = sight;
     const { creates, moved, found, older, isProof, matches, undone, loose, elsewhere, unread, names } =
@@ -138,7 +139,7 @@ export class Planner {
     this.ids.id = leadId;
   }
 
-  #plan(state: PairState): readonly PlannedAction[] {
+  #plan(state: PairState): Actions {
     const { policy, older } = this.#facts;
     const { leadId, base, lead, row } = state;
     if (row === null && older.comesBack('row', leadId))
@@ -149,7 +150,7 @@ export class Planner {
   }
 
   /** The actions of one lead id, with what was found about its row. */
-  #planOne(state: PairState, policy: Policy): readonly PlannedAction[] {
+  #planOne(state: PairState, policy: Policy): Actions {
     const { found, matches, elsewhere, homes } = this.#facts;
     const { leadId, base, lead, row } = state;
     const held = matches.heldLeads.get(leadId);
@@ -171,7 +172,7 @@ export class Planner {
     return planPair(state, policy);
   }
 
-  row(one: LooseRow): readonly PlannedAction[] {
+  row(one: LooseRow): Actions {
     const { policy, creates, found, matches, undone, refused, loose, first, names } = this.#facts;
     if (one.isPaused === true) return this.#pausedRow(one);
     this.tally.records.seeLoose(one);
@@ -219,7 +220,7 @@ export class Planner {
   }
 
   /** What an undo or the service said of its content holds after the pause as well. */
-  #pausedRow(one: LooseRow): readonly PlannedAction[] {
+  #pausedRow(one: LooseRow): Actions {
     const { policy, undone, refused, loose } = this.#facts;
     this.tally.seePausedRow(one);
     loose.see(one);
@@ -231,8 +232,91 @@ export class Planner {
   }
 
   /** What is planned when all was seen. */
-  end(): readonly PlannedAction[] {
+  end(): Actions {
     const missed = this.tally.missed();
     return missed === null ? [] : [planMissed(missed, this.#facts.policy)];
+  }
+}
+
+/** Counts records that differ, or may differ, and have no action. */
+export class PlanTally {
+  readonly records = new RecordTally();
+  /** Equal in all fields that both sides show. */
+  equal = 0;
+  /** Differ and stay so, by the settings or without a proof. */
+  leftAlone = 0;
+  /** Rows that people paused: they are left alone. */
+  paused = 0;
+  /** Rows apart, which are no records. */
+  apart = 0;
+  /** Rows whose conflict is their likeliest lead's. */
+  heldWithLead = 0;
+  readonly #missed = { leads: 0, rows: 0 };
+  #found = 0;
+  readonly #leads = new Set<string>();
+  readonly #rows = new Set<number>();
+
+  /** A planned pair; `isFound`: its row had lost the id. A pair with copied rows is held for these. */
+  see({ lead, row, isCopied }: Difference, actions: Actions, isFound: boolean): void {
+    if (isFound && lead !== null) this.#found += 1;
+    if (isCopied || (lead === null && row === null)) return;
+    if (actions.length === 0) this.leftAlone += 1;
+    else if (actions.every(({ kind }) => kind === 'agree')) this.equal += 1;
+  }
+
+  /** A lead whose row is paused; copies of that row are held. */
+  seePaused(sight: Sight): void {
+    this.records.seePaused(sight);
+    this.paused += 1;
+    if (!sight.isCopied) this.leftAlone += 1;
+  }
+
+  /** A paused row that no lead id names; one with the id of a row above it is no record. */
+  seePausedRow(row: LooseRow): void {
+    this.paused += 1;
+    if (row.leadId !== null) return;
+    this.records.seeLoose(row);
+    this.leftAlone += 1;
+  }
+
+  /** Takes out the holds that are listed as one, of which it counts the records. */
+  withoutMissed(actions: Actions, side: 'leads' | 'rows'): Actions {
+    const others = actions.filter(({ reason }) => reason !== missedCode);
+    if (others.length < actions.length) this.#missed[side] += 1;
+    return others;
+  }
+
+  /** The new records of which nothing is made while a column is missing; null: none. */
+  missed(): { readonly leads: number; readonly rows: number } | null {
+    const { leads, rows } = this.#missed;
+    return leads + rows === 0 ? null : { leads, rows };
+  }
+
+  /** A lead that may belong to an unfinished create. */
+  leaveLead({ leadId, lead, row }: Difference): void {
+    if (lead !== null || row !== null) this.#leads.add(leadId);
+  }
+
+  /** A row of an unfinished create. */
+  leaveRow(row: number): void {
+    this.#rows.add(row);
+  }
+
+  /**
+   * Counts the records of unfinished creates by their actions. `linked`: leads that are one record with a row that does not
+   * carry their id yet. `waiting`: records without an action.
+   */
+  finish(actions: Actions): { readonly linked: number; readonly waiting: number } {
+    const [leads, rows] = [new Set(this.#leads), new Set(this.#rows)];
+    let linked = this.#found;
+    for (const { kind, leadId, row } of actions) {
+      const isLead = leadId !== null && this.#leads.has(leadId);
+      if (isLead) leads.delete(leadId);
+      if (row !== null && (kind === 'link' || !isLead)) rows.delete(row);
+      if (isLead && kind === 'link') linked += 1;
+    }
+    // One of them is the one that is listed.
+    const missed = Math.max(0, this.#missed.leads + this.#missed.rows - 1);
+    return { linked, waiting: leads.size + rows.size + missed };
   }
 }

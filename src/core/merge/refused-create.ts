@@ -8,9 +8,9 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import { type Headings, headingOf } from '../lead/mapping.ts';
+import { headingOf, type Headings } from '../lead/mapping.ts';
 import type { Changes } from './action.ts';
-import { undoneMessages } from './hold-message.ts';
+import { undoneMessages } from './holds.ts';
 import type { Policy } from './policy.ts';
 
 /** Why exactly this content does not become a lead; `why`: without a full stop. */

@@ -1,6 +1,7 @@
 import type { Aside } from '../lead/aside.ts';
-import { type PlannedAction, plannedAction } from './action.ts';
+import { type Actions, type PlannedAction, plannedAction } from './action.ts';
 import type { PairState } from './plan.ts';
+import type { LiveScan } from './live-scan.ts';
 
 /** A cell, or lines of a file, in which whole rows of the table stand. */
 export interface MisreadCell {
@@ -51,9 +52,9 @@ export function placesInCells(
  */
 export function planMissingRow(
   { leadId, lead }: PairState,
-  actions: readonly PlannedAction[],
+  actions: Actions,
   where: string | OtherTable | undefined,
-): readonly PlannedAction[] {
+): Actions {
   if (where === undefined || actions.length === 0) return actions;
   if (lead === null) return [];
   const kept = 'no row was written, and no lead deleted';
@@ -91,4 +92,30 @@ export function planRowOfOther(
 function tableOf({ connection, address, row }: OtherTable): string {
   const which = address === null ? 'the table' : address;
   return `${which} of the connection ${connection}${row === null ? '' : ` (row ${row} when it was last synced)`}`;
+}
+
+/** An id without a row of its own, or a record without an id, that stands in another cell. */
+export interface RowInCell extends Aside {
+  /** A row of it was in step once. */
+  readonly hadRow: boolean;
+}
+
+/**
+ * What the table shows in other cells and in no row: ids of pairs and of leads of the scan, and, where a text is a table in
+ * itself, all ids.
+ */
+export function rowsInCells(scan: LiveScan): readonly RowInCell[] {
+  const found = new Map<string, RowInCell>();
+  for (const aside of scan.asides) {
+    const leadId = scan.spelled(aside.leadId);
+    if (leadId !== '' && !isInNoRow(scan, leadId, aside.kind)) continue;
+    const hadRow = scan.base.wasInStep(scan.base.find(leadId));
+    found.set(JSON.stringify([aside.place, leadId, aside.kind]), { ...aside, leadId, hadRow });
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
+function isInNoRow(scan: LiveScan, leadId: string, kind: Aside['kind']): boolean {
+  if (scan.isPair(leadId)) return scan.missed(leadId).row && scan.merged(leadId) === null;
+  return !scan.hasRow(leadId) && (kind === 'table' || scan.hasLead(leadId));
 }

@@ -3,23 +3,13 @@ import type { FieldMapping } from '../lead/mapping.ts';
 import type { Cells } from '../lead/value.ts';
 import type { LooseRow } from './difference.ts';
 import { Records, type Reserve } from './records.ts';
+import { type TableRow } from '../lead/table-rows.ts';
 
-export interface ScannedRow {
+export interface ScannedRow extends TableRow {
   /** Its place among all that were read. */
   readonly ordinal: number;
-  readonly row: number;
-  readonly leadId: string | null;
-  /** As in TargetRow; the id is null then. */
-  readonly unreadableId?: string;
   /** It has no id and stands apart from the table: no lead is made of it. */
   readonly apart?: boolean;
-  /** As in TargetRow. */
-  readonly idClosed?: string;
-  readonly cells: Cells;
-  /** What the status column shows; null when there is none. */
-  readonly status: string | null;
-  /** As in TargetRow. */
-  readonly paused?: true;
 }
 
 /** A row that is kept; `duplicate`: an earlier one has its id. */
@@ -48,9 +38,11 @@ export class ShownRows {
   readonly #copied = new Set<string>();
   /** By their former ids those of further rows that wait for `respellCopies`. */
   #ofCopies = new Map<string, string>();
-  #isAnyWithoutId = false;
-  #hasUnreadableIds = false;
-  #bytes = 0;
+  /** Whether a row has no id. */
+  isAnyWithoutId = false;
+  hasUnreadableIds = false;
+  /** What the rows take, roughly: counted, so that a table without an end ends. */
+  bytes = 0;
 
   constructor(fields: readonly FieldMapping[], reserve?: Reserve) {
     this.#fields = fields;
@@ -109,21 +101,16 @@ export class ShownRows {
   }
 
   #keepLoose(loose: ShownLooseRow): void {
-    if (loose.leadId === null) this.#isAnyWithoutId = true;
+    if (loose.leadId === null) this.isAnyWithoutId = true;
     else if (loose.isPaused !== true) this.#copied.add(loose.leadId);
-    this.#hasUnreadableIds ||= loose.unreadableId !== null;
+    this.hasUnreadableIds ||= loose.unreadableId !== null;
     this.#set(this.#loose, String(loose.ordinal), loose);
   }
 
   #set(records: Records, id: string, row: object): void {
     const text = JSON.stringify(row);
-    this.#bytes += text.length;
+    this.bytes += text.length;
     records.set(id, text);
-  }
-
-  /** What the rows take, roughly: counted, so that a table without an end ends. */
-  get bytes(): number {
-    return this.#bytes;
   }
 
   /** A row has another spelling of its id, as further ones after `respellCopies`. */
@@ -150,16 +137,6 @@ export class ShownRows {
 
   isCopied(leadId: string): boolean {
     return this.#copied.has(leadId);
-  }
-
-  /** Whether a row has no id. */
-  get isAnyWithoutId(): boolean {
-    return this.#isAnyWithoutId;
-  }
-
-  /** Whether a row has an id that cannot be read. */
-  get hasUnreadableIds(): boolean {
-    return this.#hasUnreadableIds;
   }
 
   /** The leads of `find`. */

@@ -1,4 +1,4 @@
-import { type Headings, headingOf } from '../lead/mapping.ts';
+import { type FieldMapping, headingOf, type Headings } from '../lead/mapping.ts';
 import {
   type Cell,
   type Cells,
@@ -9,8 +9,16 @@ import {
   type Value,
   type Values,
 } from '../lead/value.ts';
-import { type Change, type PlannedAction, plannedAction, shownBefore } from './action.ts';
-import { isPutBack, leadAlone, putBack } from './put-back.ts';
+import {
+  type Actions,
+  type Change,
+  type Changes,
+  type PlannedAction,
+  plannedAction,
+  type RowState,
+  shownBefore,
+} from './action.ts';
+import { hashContent } from '../lead/content-hash.ts';
 
 const reason = 'undone';
 
@@ -51,7 +59,7 @@ export interface RunChanges {
 
 export interface Present {
   readonly lead: Cells | null;
-  readonly row: { readonly row: number; readonly cells: Cells } | null;
+  readonly row: RowState | null;
   readonly headings: Headings;
   /** The row is paused: neither side is put back. */
   readonly isPaused?: boolean;
@@ -61,15 +69,15 @@ export interface Present {
  * The undo of a run for one lead and its row: one action for each change that both sides still show as the run left it.
  * Later edits and later runs' writes stay and are reported. Pure.
  */
-export function planUndo(run: RunChanges, present: Present): readonly PlannedAction[] {
+export function planUndo(run: RunChanges, present: Present): Actions {
   const { leadId, rowMatched, rowMade } = run;
   if (present.isPaused === true)
     return [report(leadId, 'undo.paused', 'its row is paused; neither side was put back')];
-  const part = (row: NonNullable<Present['row']>): PlannedAction => ({
+  const part = (row: RowState): PlannedAction => ({
     ...unlink(run, row),
     reason: 'unmatched',
   });
-  const remove = ({ row, cells }: NonNullable<Present['row']>): PlannedAction =>
+  const remove = ({ row, cells }: RowState): PlannedAction =>
     plannedAction('remove-row', { leadId, row, expect: cells, reason });
   return [
     ...undoLeadDeleted(run, present),
@@ -82,10 +90,7 @@ export function planUndo(run: RunChanges, present: Present): readonly PlannedAct
   ];
 }
 
-function undoLeadDeleted(
-  { leadId, leadDeleted }: RunChanges,
-  { headings }: Present,
-): readonly PlannedAction[] {
+function undoLeadDeleted({ leadId, leadDeleted }: RunChanges, { headings }: Present): Actions {
   if (leadDeleted === null) return [];
   const values = Object.entries(leadDeleted).map(
     ([field, cell]) => `${headingOf(headings, field)} ${showCell(cell)}`,
@@ -94,7 +99,7 @@ function undoLeadDeleted(
   return [report(leadId, 'undo.lead-deleted', message)];
 }
 
-function undoLeadMade(run: RunChanges, { lead, row, headings }: Present): readonly PlannedAction[] {
+function undoLeadMade(run: RunChanges, { lead, row, headings }: Present): Actions {
   const { leadId, leadMade, rowLinked, written, later } = run;
   if (leadMade === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the lead was not deleted')];
@@ -119,8 +124,8 @@ function takeRowBack(
   { row, headings }: Present,
   made: Cells | null,
   stays: string,
-  take: (row: NonNullable<Present['row']>) => PlannedAction,
-): readonly PlannedAction[] {
+  take: (row: RowState) => PlannedAction,
+): Actions {
   if (made === null) return [];
   if (row === null) return [gone(leadId, 'row')];
   if (later !== null) return [writtenSince(leadId, later, `the row ${stays}`)];
@@ -129,7 +134,7 @@ function takeRowBack(
 }
 
 /** The row as typed: without the id and the values filled in with it. */
-function unlink({ leadId, written }: RunChanges, { row, cells }: NonNullable<Present['row']>): PlannedAction {
+function unlink({ leadId, written }: RunChanges, { row, cells }: RowState): PlannedAction {
   const changes = written.flatMap(({ side, field, before }) => {
     const from = cells[field] ?? null;
     if (side !== 'row' || isUnreadable(before) || sameCell(from, before)) return [];
@@ -139,10 +144,7 @@ function unlink({ leadId, written }: RunChanges, { row, cells }: NonNullable<Pre
   return plannedAction('unlink', { leadId, row, changes: restored, expect: cells, reason });
 }
 
-function undoRowRemoved(
-  { leadId, rowRemoved, later }: RunChanges,
-  { row, headings }: Present,
-): readonly PlannedAction[] {
+function undoRowRemoved({ leadId, rowRemoved, later }: RunChanges, { row, headings }: Present): Actions {
   if (rowRemoved === null) return [];
   const message = `row ${row?.row} carries this id again; no second one was added`;
   if (row !== null) return [report(leadId, 'undo.row-exists', message)];
@@ -160,13 +162,13 @@ function undoRowRemoved(
   ];
 }
 
-function undoRowMarked({ leadId, rowMarked, later }: RunChanges, { row }: Present): readonly PlannedAction[] {
+function undoRowMarked({ leadId, rowMarked, later }: RunChanges, { row }: Present): Actions {
   if (!rowMarked || row === null) return [];
   if (later !== null) return [writtenSince(leadId, later, 'the mark was left')];
   return [plannedAction('mark-row', { leadId, row: row.row, expect: row.cells, reason })];
 }
 
-function undoWritten(run: RunChanges, present: Present): readonly PlannedAction[] {
+function undoWritten(run: RunChanges, present: Present): Actions {
   const { written } = run;
   // A record that was created or removed as a whole is restored as a whole.
   const wholeLead = run.leadMade !== null || run.leadDeleted !== null;
@@ -184,7 +186,7 @@ function undoSide(
   side: 'lead' | 'row',
   written: readonly FieldChange[],
   present: Present,
-): readonly PlannedAction[] {
+): Actions {
   const { leadId } = run;
   const sides = { lead: present.lead, row: present.row?.cells ?? null };
   const cells = sides[side];
@@ -281,4 +283,88 @@ function gone(leadId: string, side: 'lead' | 'row'): PlannedAction {
 function notWritable(leadId: string, side: 'lead' | 'row', heading: string, was: Cell): PlannedAction {
   const message = `${heading} of the ${side} was ${showCell(was)}, which cannot be written: type it again if you need it`;
   return report(leadId, 'undo.not-writable', message);
+}
+
+/** Rules of writes to the lead alone: its row gets the value by the next sync. */
+export const leadAlone: readonly string[] = ['requested', 'overwritten'];
+
+/** Undoing these keeps the baseline: one side had been edited, so the restored value travels as an edit of the other. */
+const plainEdits: readonly string[] = ['row-edited', 'lead-edited', ...leadAlone];
+
+/** Whether an action puts back what a run did; `unmatched`: its row and its lead were two, and become two again. */
+export function putsBack({ reason }: Pick<PlannedAction, 'reason'>): boolean {
+  return reason === 'undone' || reason === 'unmatched';
+}
+
+/** A record that an action removes, field by field; `rule`: why, unless by an undo. */
+export function takenAway(action: PlannedAction, rule: 'lead-edited' | 'row-edited'): Changes {
+  return Object.fromEntries(
+    Object.entries(action.expect).map(([field, from]) => {
+      return [field, { from, to: null, rule: putsBack(action) ? 'undone' : rule }] as const;
+    }),
+  );
+}
+
+/** Whether an undo wrote it: on one side only. */
+export function isPutBack(rule: string): boolean {
+  return rule === 'undone' || rule === 'reopened';
+}
+
+/**
+ * The change that restores a value. Where the run had decided between two values (policy, person, direction, empty
+ * side), the baseline is restored too: the conflict is open again.
+ */
+function putBack(
+  { rule, base }: { readonly rule: string; readonly base?: Value | undefined },
+  from: Cell,
+  to: Cell,
+): Change {
+  if (plainEdits.includes(rule) || isPutBack(rule)) return { from, to, rule: 'undone' };
+  return { from, to, rule: 'reopened', ...(base !== undefined && { base }) };
+}
+
+/** The baselines that an undo restores; undefined: there was none. */
+export function reopenedBases(changes: Readonly<Record<string, Change>>): Record<string, Value | undefined> {
+  const reopened = Object.entries(changes).filter(([, { rule }]) => rule === 'reopened');
+  return Object.fromEntries(reopened.map(([field, { base }]) => [field, base]));
+}
+
+/** A record that an undo took its other side from; `leadId`: empty for a row without id. */
+export interface UndoneRecord {
+  readonly leadId: string;
+  /** The fingerprint of what it showed then. */
+  readonly contentHash: string;
+  /** What it showed then. Null: not known. */
+  readonly cells: Cells | null;
+}
+
+/** The records that an undo took the other side from, and which of them a scan shows as they were. */
+export class UndoneRecords {
+  readonly #records: Map<string, readonly UndoneRecord[]>;
+  readonly #fields: readonly FieldMapping[];
+  readonly seen = new Set<UndoneRecord>();
+
+  constructor(records: readonly UndoneRecord[], fields: readonly FieldMapping[]) {
+    this.#records = Map.groupBy(records, ({ leadId }) => leadId);
+    this.#fields = fields;
+  }
+
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /** The key of the record with these cells, by the fields that they show; or null. */
+  find(leadId: string, cells: Cells): string | null {
+    const found = this.#records.get(leadId)?.find((record) => this.#isLike(record, cells));
+    if (found === undefined) return null;
+    this.seen.add(found);
+    return found.contentHash;
+  }
+
+  #isLike({ contentHash, cells: before }: UndoneRecord, cells: Cells): boolean {
+    if (before === null) return hashContent(cells, this.#fields) === contentHash;
+    return this.#fields.every(
+      ({ field }) => !(field in cells) || sameCell(cells[field] ?? null, before[field] ?? null),
+    );
+  }
 }

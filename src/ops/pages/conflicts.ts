@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { html } from 'hono/html';
 import { authorWords } from '../../core/lead/author.ts';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import { type FieldMapping, headingOf } from '../../core/lead/mapping.ts';
 import { explain, type LeadsyncError } from '../../lib/errors.ts';
-import { type Answer, deleteQuestions, isDeleteAnswer } from '../../core/merge/answers.ts';
+import { type Answer, deleteQuestions, isDeleteAnswer } from '../../core/merge/holds.ts';
 import { type Cells, sameCell } from '../../core/lead/value.ts';
 import { answerOf, answersTo, choiceWords, whatIsMade } from '../../review/decide-held.ts';
 import type { HeldItem, MatchState } from '../../store/held.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import type { Problem } from '../../lib/errors.ts';
 import { choiceWords } from '../../review/decide-held.ts';
 import type { Decision } from '../../store/conflicts.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { linkRoot } from '../../reminders/links/link-token.ts';
-import type { Snooze } from '../../core/lead/snooze.ts';
+import type { Snooze } from '../../core/lead/follow-up.ts';
 import type { Html } from './layout.ts';
 import { foldedText } from './shown.ts';
 import { localeOf } from '../../reminders/plan/local-time.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { explain, LeadsyncError } from '../../lib/errors.ts';
 import { assetUrl } from '../assets.ts';
 import type { Visitor } from '../signed-in.ts';
-import { count } from '../../core/lead/counted.ts';
+import { count } from '../../core/lead/wording.ts';
 
 /** Escaped HTML: an `html` template escapes every other value, and shows nothing for null and false. */
 export type Html = ReturnType<typeof html>;

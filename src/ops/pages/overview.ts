@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { describeAlert } from '../../alerts/describe-alert.ts';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import { asksForLeads } from '../../core/merge/guard.ts';
 import { allowable } from '../../core/merge/older-copy.ts';
 import type { SyncReport } from '../../sync/report.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../core/lead/counted.ts';
+import { count, counted } from '../../core/lead/wording.ts';
 import { plainCell } from '../../core/lead/value.ts';
 import type { ListedAction } from '../../store/run-list.ts';
 import type { Run } from '../../store/runs.ts';

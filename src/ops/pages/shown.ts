@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import { count, counted } from '../../core/lead/counted.ts';
-import { dayOf } from '../../core/lead/day.ts';
+import { count, counted } from '../../core/lead/wording.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import { formatsOf, shownDates } from '../../core/lead/shown-date.ts';
 import { type Cell, isUnreadable, plainCell } from '../../core/lead/value.ts';
 import type { Problem } from '../../lib/errors.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import { unsaidPlaces, describeVerification } from '../run-words.ts';
 import type { Html } from './layout.ts';
 import type { ListedRun } from '../../store/run-list.ts';

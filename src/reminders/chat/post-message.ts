@@ -6,8 +6,8 @@ import { longestSendMs } from '../send/mail-limits.ts';
 import { chats } from './payload.ts';
 import { faultRow, type FaultTable } from '../../http/faults.ts';
 import { HttpFault } from '../../http/exchange.ts';
-import { parseJson } from '../../lib/parse-json.ts';
-import { never } from '../../lib/until-aborted.ts';
+import { parseJson } from '../../lib/foreign-text.ts';
+import { never } from '../../lib/waiting.ts';
 import { longestWaitMs } from '../../lib/retry-after.ts';
 
 /** A silent server is given up after this time (ms): the outcome is then unknown. */

@@ -1,4 +1,4 @@
-import { dayOf } from '../../core/lead/day.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import type { ChatKind } from '../../config/chat-webhook.ts';
 import { type FieldMapping, followUpField } from '../../core/lead/mapping.ts';
 import { type Cell, type Cells, sameCell } from '../../core/lead/value.ts';
@@ -17,8 +17,7 @@ import {
 } from './lead-view.ts';
 import { oneLine } from './shown-text.ts';
 import type { LanguageTemplates, MailKind, PhraseName, Templates } from './templates.ts';
-import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientTimeZone } from '../../config/recipients.ts';
+import { type ConnectionConfig, type ReminderSettings, recipientTimeZone } from '../../config/config.ts';
 import { calendarAttachment, type CalendarEvent, calendarEvent, entryLengthMs } from './calendar.ts';
 import { senderDomain } from './message.ts';
 

@@ -1,7 +1,7 @@
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { type FieldMapping, followUpField } from '../../core/lead/mapping.ts';
 import { type Cell, type Cells, isUnreadable, plainCell } from '../../core/lead/value.ts';
-import { dayOf } from '../../core/lead/day.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import { localTime, startOfDay } from '../plan/local-time.ts';
 import { oneLine } from './shown-text.ts';
 import { basename } from 'node:path';

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Snooze } from '../../core/lead/snooze.ts';
+import type { Snooze } from '../../core/lead/follow-up.ts';
 
 /** What a link of a mail stands for: one recipient may move one follow-up. Times are epoch ms. Personal data. */
 export interface FollowUpLink {

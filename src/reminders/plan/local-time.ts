@@ -1,8 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
-import { stretchAt, zoned } from '../../core/lead/zone-offset.ts';
+import { dayOf, stretchAt, zoned } from '../../core/lead/instant.ts';
 import type { ReminderRules } from '../../config/config.ts';
 import type { Weekday } from '../../config/values.ts';
-import { dayOf } from '../../core/lead/day.ts';
 import { type AllowedTimes, nextAllowed } from './send-time.ts';
 
 const dayMs = 86_400_000;

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import type { ConnectionConfig } from '../../config/config.ts';
-import { recipientTimeZone } from '../../config/recipients.ts';
+import { type ConnectionConfig, recipientTimeZone } from '../../config/config.ts';
 import { replaceDigests } from '../../store/reminders.ts';
 import { everyConnection, firstDues } from '../../store/follow-ups.ts';
 import { digestDays, digestsAround, type DigestTime, localDateOf, momentIn } from './local-time.ts';

@@ -1,10 +1,9 @@
 import type pg from 'pg';
-import type { ConnectionConfig, ReminderRules } from '../../config/config.ts';
-import { recipientRules } from '../../config/recipients.ts';
+import { type ConnectionConfig, recipientRules, type ReminderRules } from '../../config/config.ts';
 import { shortHash } from '../../core/lead/content-hash.ts';
 import { followUpField } from '../../core/lead/mapping.ts';
 import { isImplausible } from '../../core/lead/follow-up.ts';
-import { isUuid } from '../../core/lead/uuid.ts';
+import { isUuid } from '../../core/lead/lead-id.ts';
 import type { Cells } from '../../core/lead/value.ts';
 import { transaction } from '../../store/database.ts';
 import {

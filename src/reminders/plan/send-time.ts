@@ -1,10 +1,7 @@
-import type { ReminderRules } from '../../config/config.ts';
-import type { Offset, Weekday } from '../../config/values.ts';
-import { dayOf } from '../../core/lead/day.ts';
-import { isQuiet } from '../../core/lead/quiet-hours.ts';
-import { daysBefore, momentOf, stretchAt, zoned } from '../../core/lead/zone-offset.ts';
+import { recipientTimeZone, type ReminderRules } from '../../config/config.ts';
+import { isQuiet, type Offset, type Weekday } from '../../config/values.ts';
+import { dayOf, daysBefore, momentOf, stretchAt, zoned } from '../../core/lead/instant.ts';
 import type { Cells } from '../../core/lead/value.ts';
-import { recipientTimeZone } from '../../config/recipients.ts';
 import { isStageWanted, recipientsOf } from './recipients.ts';
 
 const minuteMs = 60_000;

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/waiting.ts';
 
 /** How long (ms) an unavailable Leads service is left alone. */
 export const leadsPauseMs = 60_000;

@@ -1,13 +1,12 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type ChatChannel, isChannel } from '../../config/chat-webhook.ts';
-import type { ReminderSettings } from '../../config/config.ts';
-import { recipientRules } from '../../config/recipients.ts';
+import { recipientRules, type ReminderSettings } from '../../config/config.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { MailLedger } from '../../store/mail-ledger.ts';
 import type { Digest, Reminder } from '../../store/mails.ts';
-import { postponeMail, type Ending } from '../../store/sending.ts';
+import { type Ending, postponeMail } from '../../store/sending.ts';
 import { postMessage } from '../chat/post-message.ts';
 import { nextAllowed } from '../plan/send-time.ts';
 import type { CircuitBreakers } from './circuit-breakers.ts';

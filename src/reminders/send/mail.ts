@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import type { Secret } from '../../config/secret.ts';
-import { certificateCodes } from '../../lib/certificate-fault.ts';
+import { certificateCodes, LeadsyncError, faultText, withoutStop } from '../../lib/errors.ts';
 import { needsUtf8 } from '../../core/lead/email-address.ts';
-import { LeadsyncError, faultText, withoutStop } from '../../lib/errors.ts';
 import { Redactor } from '../../lib/redact.ts';
 import { isLoopback } from '../../lib/loopback.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/waiting.ts';
 import {
   connectMs as usualConnectMs,
   longestSendMs,

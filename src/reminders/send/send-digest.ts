@@ -1,7 +1,11 @@
 import { isChannel } from '../../config/chat-webhook.ts';
-import type { Config, ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientTimeZone } from '../../config/recipients.ts';
-import { dayOf } from '../../core/lead/day.ts';
+import {
+  type Config,
+  type ConnectionConfig,
+  recipientTimeZone,
+  type ReminderSettings,
+} from '../../config/config.ts';
+import { dayOf } from '../../core/lead/instant.ts';
 import { followUpsOf } from '../../store/follow-ups.ts';
 import type { HeldItem } from '../../store/held.ts';
 import { besidesDigest, type Digest } from '../../store/mails.ts';

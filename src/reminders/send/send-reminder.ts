@@ -1,5 +1,4 @@
-import type { ConnectionConfig, ReminderSettings } from '../../config/config.ts';
-import { recipientSettings } from '../../config/recipients.ts';
+import { type ConnectionConfig, recipientSettings, type ReminderSettings } from '../../config/config.ts';
 import { followUpField } from '../../core/lead/mapping.ts';
 import { type Lead, leadCells } from '../../core/lead/lead.ts';
 import type { Cells } from '../../core/lead/value.ts';

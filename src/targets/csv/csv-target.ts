@@ -13,7 +13,7 @@ import {
   encodedChunks,
   utf8Bom,
 } from './format.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import { type CsvRecord, readCsvRecords } from './records.ts';
 import { csvAsides, type CsvSheet, openCsvSheet, readCsvRow } from './sheet.ts';
 import { csvColumnSplices, type KnownCsv, newLine, notStorableInCsv, planCsvWrite } from './write-plan.ts';

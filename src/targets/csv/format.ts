@@ -3,7 +3,7 @@ import { incompleteFile } from '../file/file-fault.ts';
 import type { SourceFile } from '../file/file-place.ts';
 import type { FileTableOptions } from '../file/file-format.ts';
 import { unguarded } from '../../core/lead/formula-guard.ts';
-import { headingKey } from '../../core/lead/heading-line.ts';
+import { headingKey } from '../../core/lead/mapping.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { headingRows, headingsAmong } from '../shared/columns.ts';
 import { recordAt } from './record-at.ts';

@@ -1,9 +1,9 @@
-import { counted } from '../../core/lead/counted.ts';
+import { counted } from '../../core/lead/wording.ts';
 import { type Aside, asidesIn, mayShowOthers, recordsIn } from '../../core/lead/aside.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
 import type { Cell } from '../../core/lead/value.ts';
-import { pauses } from '../../core/lead/pause.ts';
+import { pauses } from '../../core/lead/table-rows.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import { type Columns, locateColumns } from '../shared/columns.ts';
 import { type CsvDialect, csvHeadBytes, detectCsvDialect } from './format.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../core/lead/counted.ts';
+import { counted } from '../../core/lead/wording.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
 import { guarded } from '../../core/lead/formula-guard.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
@@ -10,7 +10,7 @@ import type { CsvRecord } from './records.ts';
 import type { FileTableOptions } from '../file/file-format.ts';
 import { IdSet } from '../../core/lead/id-set.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
-import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, isNote, TablePieces } from '../../core/lead/table-rows.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import type { SourceFile } from '../file/file-place.ts';
 import { headingsShown, openCsvSheet, readCsvRow, tooWide } from './sheet.ts';

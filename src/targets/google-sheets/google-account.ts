@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { parseJson } from '../../lib/parse-json.ts';
+import { parseJson } from '../../lib/foreign-text.ts';
 import { docsPath } from '../../lib/version.ts';
 import type {
   BaseExternalAccountClient,
@@ -12,7 +12,7 @@ import type {
 } from 'google-auth-library';
 import { proofsIn } from '../../http/credentials.ts';
 import { Redactor } from '../../lib/redact.ts';
-import { untilAborted } from '../../lib/until-aborted.ts';
+import { untilAborted } from '../../lib/waiting.ts';
 import { GoogleFault, googleFault, readGoogleReply } from './google-fault.ts';
 
 /** A service account key, as the Google Cloud console creates it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Redactor } from '../../lib/redact.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import type { QuotaKind } from './quota.ts';
 import type { LeadsyncErrorOptions } from '../../lib/errors.ts';
 import { ServiceFault } from '../../http/faults.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { codeOf, LeadsyncError } from '../../lib/errors.ts';
-import { parseJson } from '../../lib/parse-json.ts';
+import { parseJson } from '../../lib/foreign-text.ts';
 import { type GoogleUser, oauthClient, readToken } from './google-account.ts';
 
 /** The file of an OAuth client of type "Desktop app", as the Google Cloud console hands it out. */

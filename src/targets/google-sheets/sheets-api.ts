@@ -1,13 +1,13 @@
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
 import type { Author } from '../../core/lead/author.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import { GoogleFault, googleFault, type GoogleReply, readGoogleReply } from './google-fault.ts';
 import type { ColumnMapping } from '../shared/columns.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { mostWhole } from '../../lib/heap.ts';
+import { mostWhole } from '../../lib/memory.ts';
 import { Redactor } from '../../lib/redact.ts';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/waiting.ts';
 import type { OnReply } from '../../http/exchange.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { GoogleAccount } from './google-account.ts';

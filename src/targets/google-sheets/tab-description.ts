@@ -1,7 +1,7 @@
-import { headingKey } from '../../core/lead/heading-line.ts';
+import { headingKey } from '../../core/lead/mapping.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { z } from 'zod';
-import { parseJson } from '../../lib/parse-json.ts';
+import { parseJson } from '../../lib/foreign-text.ts';
 import { type ColumnMapping, type Columns, locateColumns, missingHeader } from '../shared/columns.ts';
 import { type GoogleSheetsOptions, senseless, type SheetCell, type SheetsTab } from './sheets-api.ts';
 import type { Place } from '../../ports/target.ts';

@@ -1,5 +1,5 @@
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
-import { headingKey } from '../../core/lead/heading-line.ts';
+import { headingKey } from '../../core/lead/mapping.ts';
 import type { sheets_v4 } from '@googleapis/sheets';
 import { type Columns, headingsOf, lastHeading } from '../shared/columns.ts';
 import type { GoogleSheetsOptions } from './sheets-api.ts';

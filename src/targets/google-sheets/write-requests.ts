@@ -1,5 +1,5 @@
 import type { sheets_v4 } from '@googleapis/sheets';
-import { counted } from '../../core/lead/counted.ts';
+import { counted } from '../../core/lead/wording.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { MarkToWrite } from '../../ports/target.ts';
 import { isAround } from '../shared/table-range.ts';
@@ -12,7 +12,7 @@ import {
   type WritePlan,
   writtenCells,
 } from './write-plan.ts';
-import { type TabSnapshot, headerRow } from './tab-snapshot.ts';
+import { headerRow, type TabSnapshot } from './tab-snapshot.ts';
 import { assertRoom, changed, isRefused, roomForRows } from './tab-faults.ts';
 import type { GoogleSheetsOptions, SheetsTab } from './sheets-api.ts';
 import {

@@ -1,11 +1,11 @@
 import { LeadsyncError } from '../../lib/errors.ts';
-import { mostWhole } from '../../lib/heap.ts';
+import { mostWhole } from '../../lib/memory.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';
 import type { ShownCompany } from './hubspot-replies.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
-import type { MergedPlace } from '../../core/lead/table-pieces.ts';
+import type { MergedPlace } from '../../core/lead/table-rows.ts';
 import { type CompanyTable, leadIdOf, mergedProperty, nameProperty } from './company-table.ts';
 
 /** Memory of a company besides its properties; also charged per page, so that even empty pages come to an end. */

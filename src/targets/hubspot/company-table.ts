@@ -1,15 +1,14 @@
 import { type Headings, optInProperty, type Words } from '../../core/lead/mapping.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
-import { type PresentRow, contentKey } from '../shared/row-changes.ts';
+import { contentKey, type PresentRow } from '../shared/row-changes.ts';
 import type { RowChange, TargetRow, TargetSnapshot } from '../../ports/target.ts';
 import type { HubSpotOptions } from './hubspot-http.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
-import { dayOf } from '../../core/lead/day.ts';
+import { dayOf, readInstant } from '../../core/lead/instant.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
-import { readInstant } from '../../core/lead/instant.ts';
 import { type Cell, type FieldType, isUnreadable, type Value } from '../../core/lead/value.ts';
-import { pauses } from '../../core/lead/pause.ts';
+import { pauses } from '../../core/lead/table-rows.ts';
 import { rowWord } from '../../core/lead/words.ts';
 
 export const mergedProperty = 'hs_merged_object_ids';

@@ -4,15 +4,19 @@ import { type Clock, perClock } from '../../ports/clock.ts';
 import type { ColumnMapping } from '../shared/columns.ts';
 import { LeadsyncError } from '../../lib/errors.ts';
 import { faultRow, type FaultTable, ServiceFault, whenAgain } from '../../http/faults.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { parseJson, visibleText } from '../../lib/foreign-text.ts';
 import { readError, type SaidFault } from './hubspot-replies.ts';
 import type { z } from 'zod';
-import { parseJson } from '../../lib/parse-json.ts';
-import { jsonRequest, parseServiceAddress, type ServiceAddress } from '../../http/client.ts';
-import { HttpConnection, type HttpReply } from '../../http/connection.ts';
+import {
+  HttpConnection,
+  type HttpReply,
+  jsonRequest,
+  parseServiceAddress,
+  type ServiceAddress,
+} from '../../http/connection.ts';
 import { hash } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/waiting.ts';
 
 /** A mapping's `column` is a property's internal name. */
 export interface HubSpotOptions extends ColumnMapping {

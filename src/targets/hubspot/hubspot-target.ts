@@ -1,9 +1,8 @@
 import { LeadsyncError } from '../../lib/errors.ts';
 import type { Author } from '../../core/lead/author.ts';
-import { idKey } from '../../core/lead/lead-id.ts';
-import { isUuid } from '../../core/lead/uuid.ts';
+import { idKey, isUuid } from '../../core/lead/lead-id.ts';
 import { goneFault } from '../shared/gone-fault.ts';
-import type { MergedPlace } from '../../core/lead/table-pieces.ts';
+import type { MergedPlace } from '../../core/lead/table-rows.ts';
 import type { ContentTag, Place, RowChange, RowOutcome, Target, TargetSnapshot } from '../../ports/target.ts';
 import { isSettled, tagUnlessFailed } from '../shared/content-tag.ts';
 import { rowBatches } from '../shared/row-content.ts';
@@ -12,27 +11,27 @@ import { batchesOf, BatchSender, type InputResult, type PlannedInput } from './b
 import { CompanyListing, isMerged, mergedCompanies, readBin, type RecycleBin } from './company-listing.ts';
 import {
   askingOf,
+  assertPause,
   changed,
-  companyRow,
   type CompanyRow,
+  companyRow,
   type CompanyTable,
   idArchived,
   inOrder,
   isWhole,
-  leadIdOf,
-  knownIds,
   type KnownIds,
-  assertPause,
+  knownIds,
+  leadIdOf,
   locateProperties,
+  othersToLink,
   propertyGone,
   targetRow,
-  othersToLink,
 } from './company-table.ts';
 import { propertyAuthors } from './property-authors.ts';
 import { HubSpotApi } from './hubspot-api.ts';
 import { HubSpotHttp, type HubSpotOptions, isForbidden } from './hubspot-http.ts';
 import type { PropertyDefinition, ShownCompany } from './hubspot-replies.ts';
-import { keptCompanies, inRecycleBin, outcomesOf } from './write-outcomes.ts';
+import { inRecycleBin, keptCompanies, outcomesOf } from './write-outcomes.ts';
 import { addMissingOptions, createMissing, markOf, PropertyMarker } from './property-setup.ts';
 import { decideChanges, inputsOf, putBack } from './write-plan.ts';
 

@@ -1,8 +1,8 @@
-import type { ShownCell, Author } from '../../core/lead/author.ts';
+import type { Author, ShownCell } from '../../core/lead/author.ts';
 import { sameCell } from '../../core/lead/value.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import { batchesOf } from './batch-sender.ts';
-import { type CompanyTable, cellOf } from './company-table.ts';
+import { cellOf, type CompanyTable } from './company-table.ts';
 import { type HubSpotApi, mostWithHistory } from './hubspot-api.ts';
 import { HubSpotFault } from './hubspot-http.ts';
 import type { PropertyVersion } from './hubspot-replies.ts';

@@ -5,10 +5,9 @@ import { docsPath } from '../../lib/version.ts';
 import type { ConfidentialClientApplication, INetworkModule, NetworkRequestOptions } from '@azure/msal-node';
 import { z } from 'zod';
 import { HttpFault } from '../../http/exchange.ts';
-import { parseJson } from '../../lib/parse-json.ts';
+import { parseJson, visibleText } from '../../lib/foreign-text.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { untilAborted } from '../../lib/until-aborted.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { untilAborted } from '../../lib/waiting.ts';
 import { callOnce } from '../../http/connection.ts';
 
 /** The app that leadsync signs in as at Microsoft Entra: the values of MSGRAPH_TENANT and the others that begin so. */

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
 import { type GraphApp, openGraphAccount } from './graph-account.ts';
+import { decoded } from '../../lib/foreign-text.ts';
 
 /** The documented limit of an upload in one request (bytes). */
 const simpleBytes = 250_000_000;
@@ -353,11 +354,7 @@ export type DriveItem = z.output<typeof driveItem>;
 
 function folderOf(reference: string): string {
   const folder = reference.replace(/^.*?root:/s, '');
-  try {
-    return decodeURIComponent(folder);
-  } catch {
-    return folder;
-  }
+  return decoded(folder) ?? folder;
 }
 
 export function addressPath(address: GraphAddress): string {

@@ -1,9 +1,8 @@
 import pg from 'pg';
-import { certificateHelp, isCertificateFault } from '../../lib/certificate-fault.ts';
+import { certificateHelp, isCertificateFault, LeadsyncError, type Retry } from '../../lib/errors.ts';
 import type { Secret } from '../../config/secret.ts';
-import { LeadsyncError, type Retry } from '../../lib/errors.ts';
 import { PostgresClient } from '../../postgres/postgres-client.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 
 /** By SQLSTATE prefix (PostgreSQL, appendix A); anything else is `target.refused`. */
 const faults: readonly (readonly [state: string, code: string, retry: Retry, what: string])[] = [

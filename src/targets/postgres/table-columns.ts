@@ -10,7 +10,7 @@ import {
   ownedColumns,
   readColumns,
 } from '../shared/columns.ts';
-import { pauses } from '../../core/lead/pause.ts';
+import { pauses } from '../../core/lead/table-rows.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import type { PresentRow } from '../shared/row-changes.ts';
 import type { Ask, Texts } from './connection.ts';

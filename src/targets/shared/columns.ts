@@ -1,8 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { LeadsyncError } from '../../lib/errors.ts';
-import { counted } from '../../core/lead/counted.ts';
-import { headingKey } from '../../core/lead/heading-line.ts';
-import type { FieldMapping, Headings, Words } from '../../core/lead/mapping.ts';
+import { counted } from '../../core/lead/wording.ts';
+import { type FieldMapping, headingKey, type Headings, type Words } from '../../core/lead/mapping.ts';
 import type { FieldType, Value } from '../../core/lead/value.ts';
 import type { MissingColumn } from '../../ports/target.ts';
 

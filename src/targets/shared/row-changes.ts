@@ -1,14 +1,14 @@
 import { idKey } from '../../core/lead/lead-id.ts';
-import { type Headings, headingOf, type Words } from '../../core/lead/mapping.ts';
-import type { RowStanding } from '../../core/lead/table-pieces.ts';
+import { headingOf, type Headings, type Words } from '../../core/lead/mapping.ts';
+import type { RowStanding } from '../../core/lead/table-rows.ts';
 import {
   canonical,
-  sameCell,
   type Cell,
   type Cells,
+  isUnreadable,
+  sameCell,
   type Value,
   type Values,
-  isUnreadable,
 } from '../../core/lead/value.ts';
 import { writtenWord } from '../../core/lead/words.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';

@@ -1,4 +1,4 @@
-import { isLikeId, type RowStanding } from '../../core/lead/table-pieces.ts';
+import { isLikeId, type RowStanding } from '../../core/lead/table-rows.ts';
 import { columnLetters } from './cell-name.ts';
 import { type Columns, lastHeading, ownedColumns } from './columns.ts';
 

@@ -7,9 +7,9 @@ import { type Editor, editorLocks, openInEditor } from '../file/editor-locks.ts'
 import { type RemoteFile, RemoteLocation, type Upload } from '../remote/remote-location.ts';
 import type { FilePlace, FileState } from '../file/file-place.ts';
 import type { HttpReply } from '../../http/connection.ts';
-import { type WebDavAccess, WebDavHttp, isFolder } from './webdav-http.ts';
+import { isFolder, type WebDavAccess, WebDavHttp } from './webdav-http.ts';
 import { type DavResponse, readMultistatus } from '../../http/multistatus.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 
 /** While a file was only just changed it is looked at again: how often (ms), and how many times. */
 const settleMs = 700;

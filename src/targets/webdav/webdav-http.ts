@@ -3,8 +3,7 @@ import type { ExchangeBounds, HttpFault, OnReply } from '../../http/exchange.ts'
 import { LeadsyncError } from '../../lib/errors.ts';
 import { docsPath } from '../../lib/version.ts';
 import { extname } from 'node:path';
-import { type HttpRequest, shownAddress } from '../../http/client.ts';
-import { HttpConnection, type HttpReply } from '../../http/connection.ts';
+import { HttpConnection, type HttpReply, type HttpRequest, shownAddress } from '../../http/connection.ts';
 import { systemClock } from '../../ports/clock.ts';
 
 interface DavRefusal {

@@ -2,6 +2,7 @@ import type { XlsxFault } from './fault.ts';
 import { attribute, readElements, type XmlElements, XmlFault, type XmlHandler, XmlScanner } from './xml.ts';
 import { inflated, type RandomAccess, readZipDirectory, type ZipDirectory, type ZipEntry } from './zip.ts';
 import { TextDecoder } from 'node:util';
+import { decoded } from '../../lib/foreign-text.ts';
 
 /** Maximum unpacked bytes of a sheet, and of any other part; sheets are never kept in memory. */
 const largestSheet = 4 * 1024 * 1024 * 1024;
@@ -116,11 +117,7 @@ function resolvePart(source: string, target: string): string {
 }
 
 function partKey(name: string): string {
-  try {
-    return decodeURIComponent(name).toLowerCase();
-  } catch {
-    return name.toLowerCase();
-  }
+  return (decoded(name) ?? name).toLowerCase();
 }
 
 const compoundFile = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);

@@ -1,8 +1,7 @@
 import { type Aside, asidesIn, mayShowOthers } from '../../core/lead/aside.ts';
 import { idKey } from '../../core/lead/lead-id.ts';
-import { TotalsRows } from '../../core/lead/totals.ts';
+import { pauses, TotalsRows } from '../../core/lead/table-rows.ts';
 import type { Cell } from '../../core/lead/value.ts';
-import { pauses } from '../../core/lead/pause.ts';
 import { rowWord } from '../../core/lead/words.ts';
 import { mostRows, readRange } from './cell-reference.ts';
 import { columnLetters } from '../shared/cell-name.ts';

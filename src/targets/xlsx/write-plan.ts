@@ -1,6 +1,6 @@
 import type { FileTableOptions } from '../file/file-format.ts';
 import { fieldKinds } from '../../core/lead/field-kinds.ts';
-import { isLikeId, isNote, TablePieces } from '../../core/lead/table-pieces.ts';
+import { isLikeId, isNote, TablePieces } from '../../core/lead/table-rows.ts';
 import type { RowChange, RowOutcome } from '../../ports/target.ts';
 import { type CellRange, contains } from '../shared/table-range.ts';
 import { longestCellText, mostRows } from './cell-reference.ts';
@@ -15,7 +15,7 @@ import { planXlsxMark } from './mark.ts';
 import { type RowWriter, rowWriter } from './row-writer.ts';
 import { cellAt, type SheetCell, type SheetLayout, type SheetRow } from './rows.ts';
 import { isOfSums, openXlsxSheet, readXlsxRow, type XlsxSheet } from './sheet.ts';
-import type { RandomAccess, NewPart } from './zip.ts';
+import type { NewPart, RandomAccess } from './zip.ts';
 import { isOn, type XlsxWorkbook } from './workbook.ts';
 import { attribute, attributePlace } from './xml.ts';
 

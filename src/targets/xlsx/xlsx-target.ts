@@ -9,7 +9,7 @@ import {
   type FormatCode,
   resumed,
 } from '../file/file-format.ts';
-import { type FilePlace, type SourceFile } from '../file/file-place.ts';
+import type { FilePlace, SourceFile } from '../file/file-place.ts';
 import { FileTarget } from '../file/file-target.ts';
 import { spliced } from '../file/splice.ts';
 import { newWorkbook, planXlsxHeadings } from './new-workbook.ts';
@@ -17,11 +17,11 @@ import { type XlsxFault, xlsxFaults } from './fault.ts';
 import { openPackage } from './part.ts';
 import { hasSheet, visibleSheets } from './workbook.ts';
 import { notStorableInCell, type PartEdit, planXlsxWrite } from './write-plan.ts';
-import { type RandomAccess, type NewPart, rewrittenZip } from './zip.ts';
+import { type NewPart, type RandomAccess, rewrittenZip } from './zip.ts';
 import { readXlsxMark } from './mark.ts';
 import { planXlsxColumns } from './new-columns.ts';
 import { targetRow } from '../shared/row-content.ts';
-import { visibleText } from '../../lib/visible-text.ts';
+import { visibleText } from '../../lib/foreign-text.ts';
 import { xmlText } from './xml.ts';
 import { headingRows } from '../shared/columns.ts';
 import { freeSheetCell } from './tables.ts';

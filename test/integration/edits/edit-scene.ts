@@ -2,8 +2,7 @@ import { requestEdit } from '../../../src/review/request-edit.ts';
 import { transaction } from '../../../src/store/database.ts';
 import { findEdit, type NewEdit, type RequestedEdit } from '../../../src/store/requested-edits.ts';
 import { type ConnectionSettings, Workspace } from '../../support/workspace.ts';
-import { defaultFields } from '../../../src/core/lead/mapping.ts';
-import type { FieldMapping } from '../../../src/core/lead/mapping.ts';
+import { defaultFields, type FieldMapping } from '../../../src/core/lead/mapping.ts';
 
 export const monday = '2031-03-03T08:00:00.000Z';
 export const tuesday = '2031-03-04T08:00:00.000Z';

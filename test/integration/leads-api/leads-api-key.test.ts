@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
-import { createLeadsClient } from '../../../src/leads-api/leads-client.ts';
+import { LeadsClient } from '../../../src/leads-api/leads-client.ts';
 import { each, firstPage } from './leads-api-calls.ts';
 import { client, key, never, startSocketServer, thrown } from './leads-api-server.ts';
 import { MemoryThrottle } from '../../support/memory-throttle.ts';
@@ -50,9 +50,9 @@ test('no error, log line or printed client shows the key, even when the service 
 });
 
 const create = (baseUrl: string, apiKey = key) =>
-  createLeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle: new MemoryThrottle() });
+  new LeadsClient({ baseUrl, apiKey: new Secret(apiKey), query: {}, throttle: new MemoryThrottle() });
 
-describe('createLeadsClient refuses', () => {
+describe('LeadsClient refuses', () => {
   test.each([
     'http://api.example.com',
     'http://10.0.0.1',

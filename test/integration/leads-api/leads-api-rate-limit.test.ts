@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LeadsApiError } from '../../../src/leads-api/leads-api-error.ts';
-import { refused } from '../../../src/leads-api/pace.ts';
+import { refused } from '../../../src/leads-api/rate-limiter.ts';
 import { apiError, firstPage } from './leads-api-calls.ts';
 import { client, json, never, startServer, thrown } from './leads-api-server.ts';
 import { MemoryThrottle } from '../../support/memory-throttle.ts';

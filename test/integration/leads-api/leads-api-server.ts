@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Secret } from '../../../src/config/secret.ts';
-import { createLeadsClient, type LeadsClientOptions } from '../../../src/leads-api/leads-client.ts';
+import { LeadsClient, type LeadsClientOptions } from '../../../src/leads-api/leads-client.ts';
 import type { LeadsPort } from '../../../src/ports/leads-service.ts';
 import { MemoryThrottle } from '../../support/memory-throttle.ts';
 
@@ -103,7 +103,7 @@ export function client(
   server: { readonly url: string },
   options: Partial<LeadsClientOptions> = {},
 ): LeadsPort & AsyncDisposable {
-  return createLeadsClient({
+  return new LeadsClient({
     baseUrl: server.url,
     apiKey: new Secret(key),
     query: {},

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
 import { LeadsyncError } from '../../../src/lib/errors.ts';
-import { createLeadsClient } from '../../../src/leads-api/leads-client.ts';
-import { readPace, refused } from '../../../src/leads-api/pace.ts';
+import { LeadsClient } from '../../../src/leads-api/leads-client.ts';
+import { readPace, refused } from '../../../src/leads-api/rate-limiter.ts';
 import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createThrottle } from '../../../src/store/services.ts';
@@ -24,7 +24,7 @@ function openProcess(
   const clock: Clock = { now: () => steadyClock.now() + aheadMs, random: () => steadyClock.random() };
   const throttle = createThrottle(pool, url, apiKey, clock);
   const leads = stack.use(
-    createLeadsClient({ baseUrl: url, apiKey: new Secret(apiKey), query: {}, throttle, clock }),
+    new LeadsClient({ baseUrl: url, apiKey: new Secret(apiKey), query: {}, throttle, clock }),
   );
   return { leads, look: async () => (await throttle.look()).pace };
 }
@@ -107,9 +107,7 @@ test('a key that was never limited costs one look for all requests of a quarter 
       return query(text, values);
     },
   });
-  const leads = stack.use(
-    createLeadsClient({ baseUrl: url, apiKey: new Secret(apiKey), query: {}, throttle }),
-  );
+  const leads = stack.use(new LeadsClient({ baseUrl: url, apiKey: new Secret(apiKey), query: {}, throttle }));
   const from = performance.now();
   for (let count = 0; count < 50; count++) await leads.get(id, never);
   expect(statements.length).toBeLessThanOrEqual(1 + (performance.now() - from) / 250);

@@ -1,6 +1,10 @@
-import { fingerprint } from '../../../src/core/merge/fingerprint.ts';
+import {
+  type ActionKind,
+  actionKinds,
+  fingerprint,
+  type PlannedAction,
+} from '../../../src/core/merge/action.ts';
 import { describe, expect, test } from 'vitest';
-import { actionKinds, type ActionKind, type PlannedAction } from '../../../src/core/merge/action.ts';
 import {
   type Action,
   beginAttempts,

@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { charactersIn, mostTogether } from '../../../src/core/lead/text-size.ts';
 import type { PlannedAction } from '../../../src/core/merge/action.ts';
 import { insertActions } from '../../../src/store/actions.ts';
-import type { NewConflict } from '../../../src/core/merge/held-conflicts.ts';
+import type { NewConflict } from '../../../src/core/merge/holds.ts';
 import type { Run } from '../../../src/store/runs.ts';
 import { type Scene, useScenes } from './store-scene.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
-import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
+import { Baselines } from '../../../src/core/merge/records.ts';
 import { insertActions, visibleActions } from '../../../src/store/actions.ts';
 import { beginIntent, changeIntents, openIntents } from '../../../src/store/intents.ts';
 import { listActions } from '../../../src/store/run-list.ts';

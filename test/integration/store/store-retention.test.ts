@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LiveScan } from '../../../src/core/merge/live-scan.ts';
-import { Baselines } from '../../../src/core/merge/loaded-baselines.ts';
+import { Baselines } from '../../../src/core/merge/records.ts';
 import { insertActions, visibleActions } from '../../../src/store/actions.ts';
 import { listDecisions, recordConflicts } from '../../../src/store/conflicts.ts';
 import { history, recordHistory } from '../../../src/store/history.ts';

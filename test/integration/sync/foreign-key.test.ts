@@ -2,8 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { PlanOutput } from '../../../src/cli/plan-output.ts';
 import { parseFaults } from '../../../src/demo/faults.ts';
 import { type Sandbox, startSandbox } from '../../../src/demo/sandbox.ts';
-import type { CliResult } from '../../support/cli.ts';
-import { oneObject } from '../../support/cli.ts';
+import { type CliResult, oneObject } from '../../support/cli.ts';
 import { Workspace } from '../../support/workspace.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

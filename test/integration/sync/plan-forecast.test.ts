@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeForecast, type PlanOutput } from '../../../src/cli/plan-output.ts';
-import { refused } from '../../../src/leads-api/pace.ts';
+import { refused } from '../../../src/leads-api/rate-limiter.ts';
 import type { SandboxOptions } from '../../../src/demo/options.ts';
 import type { SyncReport } from '../../../src/sync/report.ts';
 import { createThrottle } from '../../../src/store/services.ts';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { ByteBudget, memoryBudget } from '../../../src/lib/byte-budget.ts';
+import { ByteBudget, memoryBudget } from '../../../src/lib/memory.ts';
 import { advanceBaselines } from '../../support/advance-baselines.ts';
 import { loadBaselines, sizeOfBaselines } from '../../../src/store/load-baselines.ts';
 import { type Run, updateRun } from '../../../src/store/runs.ts';
-import { type StepContext } from '../../../src/sync/context.ts';
+import type { StepContext } from '../../../src/sync/context.ts';
 import { openScan } from '../../../src/sync/open-scan.ts';
 import { advanceRun } from '../../../src/sync/run.ts';
 import { ScanMemory } from '../../../src/sync/scan-bounds.ts';

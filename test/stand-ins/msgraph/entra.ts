@@ -1,5 +1,5 @@
 import { createHash, randomBytes, verify, X509Certificate } from 'node:crypto';
-import { parseJson } from '../../../src/lib/parse-json.ts';
+import { parseJson } from '../../../src/lib/foreign-text.ts';
 import type { Reply } from '../hubspot/send-reply.ts';
 
 export interface RegisteredApp {

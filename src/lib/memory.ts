@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 
 /** What the process needs beside records (bytes). */
 const beside = 200 * 1024 ** 2;
@@ -46,3 +47,6 @@ function memoryOfProcess(): number {
 
 /** That of this process. */
 export const memoryBudget = new ByteBudget();
+
+/** Bytes that may be held of what is read as a whole: it is there once, and copied in parts. Node takes its heap from the memory of the container. */
+export const mostWhole = getHeapStatistics().heap_size_limit / 4;
