@@ -83,6 +83,7 @@ describe('absences', () => {
       { ...noProof, answers: true },
       [0, 0],
     ],
+    ['a lead that nobody was asked about', { missed: both }, { ...noProof, answers: true }, [0, 0]],
     ['answers that prove nothing', { missed: both, asked: gone }, noProof, [0, 0]],
     ['a row outside of the filter', { missed: both }, { ...noProof, rows: true, rowsAlone: false }, [0, 0]],
     [
@@ -196,6 +197,17 @@ describe('absences prove by time as well', () => {
     expect(counted).toMatchObject({ lead: expected, since: absentSince ?? at });
   });
 
+  test.each<[string, Partial<Sight>, number | null]>([
+    ['of a row that is missed again', { missed: { lead: false, row: true }, rowAbsences: 1 }, 2],
+    ['of a lead that is missed again', { missed: { lead: true, row: false }, leadAbsences: 1 }, 2],
+    ['of a row that is missed for the first time', { missed: { lead: false, row: true } }, 5],
+    ['of both sides', { missed: both }, 5],
+    ['of a record that is there again', { lead: won, rowAbsences: 1 }, null],
+  ])('since when, %s', (_, given, since) => {
+    const one = { ...sight, absentSince: 2, ...given };
+    expect(absencesAfter(one, differenceOf(one, proof), false, 5)?.since).toBe(since);
+  });
+
   test('of both sides the later one says since when', () => {
     const one = { ...sight, missed: both, leadAbsences: 1, absentSince: 0 };
     const isProof = { ...proof, at: 6 * hour, proveAfter: 6 * hour };
@@ -220,7 +232,7 @@ describe('what was held is remembered', () => {
     [{}, acme, acme, {}],
     [{ lead: null }, null, won, { stage: plain }],
     [{ row: null }, acme, null, { stage: plain }],
-    [{ field: '' }, acme, won, {}],
+    [{ field: '', lead: null, row: null }, acme, won, {}],
     [{ code: 'lead.field-refused' }, acme, won, { stage: { ...plain, refused: true } }],
     [{ code: 'row.put-back' }, acme, won, { stage: { ...plain, putBack: 'row' } }],
     [{ code: 'lead.put-back' }, acme, won, { stage: { ...plain, putBack: 'lead' } }],
@@ -247,6 +259,8 @@ describe('an answer to the question whether something was deleted', () => {
     ['after an edit of the lead', {}, won, null, null],
     ['of a lead that shows a further field', {}, { ...acme, city: 'Ulm' }, null, null],
     ['none', { resolution: null }, acme, null, null],
+    ['of which no record was kept', { records: null }, acme, null, null],
+    ['of a lead, of which no record was kept', { code: 'lead.deleted', records: null }, null, acme, null],
     [
       'of a lead, while its row is as it was',
       { code: 'lead.deleted', resolution: 'restore' },

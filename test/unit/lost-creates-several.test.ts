@@ -106,4 +106,62 @@ describe('several creates whose replies were lost', () => {
       2: { kind: 'ambiguous', candidates: [namesake.id] },
     });
   });
+
+  test('each is offered its own leads, however many another was offered before', () => {
+    const beta = { companyName: 'Beta', stage: 'new' };
+    const ofBeta = [3, 4].map((tail) => lead(tail, beta));
+    const leads = [lead(1), lead(2), ...ofBeta];
+    expect(settled([intent(), intent({ id: 2, content: beta })], leads)).toEqual({
+      1: { kind: 'ambiguous', candidates: [leads[0]?.id, leads[1]?.id] },
+      2: { kind: 'ambiguous', candidates: [leads[2]?.id, leads[3]?.id] },
+    });
+  });
+
+  test('each is offered its own leads, though they begin as those of another do', () => {
+    const named = (tail: number, companyName: string) => lead(tail, { companyName, stage: 'won' });
+    const asked = (id: number, companyName: string, later = 0) =>
+      intent({ id, content: { companyName, stage: 'new' }, attemptedAt: attempt + later });
+    const known = { ...named(3, 'Acme'), knownSince: attempt + minute };
+    const [one, other] = [named(1, 'Acme'), named(2, 'Acme')].map(({ id }) => id);
+    expect(
+      settled([asked(1, 'Acme'), asked(2, 'Acme', 2 * minute)], [named(1, 'Acme'), named(2, 'Acme'), known]),
+    ).toEqual({
+      1: { kind: 'ambiguous', candidates: [one, other, known.id] },
+      2: { kind: 'ambiguous', candidates: [one, other] },
+    });
+    const leads = [named(1, 'Acme Han'), named(2, 'Acme Handels AG'), named(3, 'Acme Handels KG')];
+    expect(settled([asked(1, 'Acme Handels AG'), asked(2, 'Acme Handels KG')], leads)).toEqual({
+      1: { kind: 'ambiguous', candidates: [one, other] },
+      2: { kind: 'ambiguous', candidates: [one, known.id] },
+    });
+  });
+
+  test('an answered one is not offered a lead that another has got', () => {
+    const beta = intent({ id: 2, content: { companyName: 'Beta' }, answered: true, scansWithoutIt: 1 });
+    expect(settled([intent(), beta], [lead(1)])).toEqual({
+      1: found(idAt(attempt, 1)),
+      2: { kind: 'unrecognised' },
+    });
+  });
+
+  test('one that has got its lead is no rival any more', () => {
+    const late = intent({ id: 2, attemptedAt: attempt + 2 * minute });
+    const between = [2, 3].map((tail) => ({ ...lead(tail), knownSince: attempt + minute }));
+    expect(settled([late, intent()], [lead(1), ...between])).toEqual({
+      2: found(idAt(attempt, 1)),
+      1: { kind: 'ambiguous', candidates: between.map(({ id }) => id) },
+    });
+  });
+
+  test('another content that was sent too late for the lead is no rival, though it fits', () => {
+    const late = intent({
+      id: 2,
+      attemptedAt: attempt + 60 * minute,
+      content: { companyName: 'Acme', nextFollowUpAt: full.nextFollowUpAt },
+    });
+    expect(settled([intent(), late], [lead(1, full)])).toEqual({
+      1: found(idAt(attempt, 1)),
+      2: { kind: 'wait' },
+    });
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Cells, Values } from '../../src/core/lead/value.ts';
+import type { Cell, Cells, Value, Values } from '../../src/core/lead/value.ts';
 import {
   agreedContent,
   attemptOverAfter,
@@ -119,6 +119,32 @@ describe('a lead that the service stored otherwise than it was sent', () => {
     const few = lead(0, { companyName: 'ACME', region: 'by', segment: null });
     expect(settled(three, [most])).toEqual({ 1: found(most.id) });
     expect(settled(three, [few])).toEqual({ 1: { kind: 'ambiguous', candidates: [few.id] } });
+  });
+
+  test.each<[string, Value, Cell, string]>([
+    ['cut to eight characters', 'Garmisch-Partenkirchen', 'Garmisch', 'found'],
+    ['cut to seven', 'Garmisch-Partenkirchen', 'Garmisc', 'ambiguous'],
+    ['cut at its beginning', 'Garmisch-Partenkirchen', 'Partenkirchen', 'ambiguous'],
+    ['that is longer', 'Garmisch', 'Garmisch-Partenkirchen', 'ambiguous'],
+    ['of spaces, emptied', ' ', null, 'found'],
+    ['that cannot be read', 'Garmisch', { unreadable: 'Garmisch' }, 'ambiguous'],
+  ])('beside the name a field %s', (_, sentCity, city, kind) => {
+    const one = intent({ content: { companyName: 'ACME', city: sentCity } });
+    expect(settled([one], [lead(0, { companyName: 'Acme', city })])[1]?.kind).toBe(kind);
+  });
+
+  test('leads of longer names are not in the way, and what is offered comes by its id', () => {
+    const one = intent({ content: { companyName: 'ACME Handels', stage: 'new' } });
+    const [first, other] = [
+      lead(1, { companyName: 'Acme Handels', stage: 'new' }),
+      lead(2, { companyName: 'Some other company', stage: 'new' }),
+    ];
+    expect(settled([one], [first, other])).toEqual({ 1: found(first.id) });
+    const cut = lead(3, { companyName: 'Acme Han', stage: 'new' });
+    const again = lead(4, first.cells);
+    expect(settled([one], [again, cut, other, first])).toEqual({
+      1: { kind: 'ambiguous', candidates: [first.id, cut.id, again.id] },
+    });
   });
 
   test('without a name, all that was sent must be alike', () => {

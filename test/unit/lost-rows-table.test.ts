@@ -111,6 +111,12 @@ describe('rows that lost their ids', () => {
       },
     ],
     [
+      'the same twice beside ids that cannot be read, so that either may be any row',
+      [2, 3].map((at) => row(at, acme, { isUnreadable: true, isClosed: true })),
+      [lead('a', acme)],
+      { mayBe: { 2: ['a'], 3: ['a'] }, leadIds: ['a'], isAnyones: true },
+    ],
+    [
       'a name alone',
       [row(2, values('ACME', 'won'))],
       [lead('a', acme)],

@@ -1,17 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  allowable,
+  type Candidate,
   type CellRecord,
   copyMessage,
   type CopyVerdict,
   type EarlierCell,
+  judgeCopy,
   keptSpans,
   type PutBackCell,
   putBackCell,
+  showsBaseOf,
   shownAgain,
+  shownBySides,
+  Spans,
 } from '../../src/core/merge/older-copy.ts';
 import { valueHash } from '../../src/core/lead/content-hash.ts';
-import type { Cell } from '../../src/core/lead/value.ts';
+import type { Cell, Cells } from '../../src/core/lead/value.ts';
 import { CopyWorld } from '../support/copy-world.ts';
 import { lawRuns } from '../support/law-runs.ts';
 
@@ -257,6 +263,11 @@ describe('a cell that shows an earlier value', () => {
     ['never', { mine: 'x' }, null],
     ['that cannot be read', { mine: { unreadable: 'old' } }, null],
     ['that is not there', { mine: undefined }, null],
+    [
+      'of which nothing is there where it was empty',
+      { mine: undefined, moves: [{ ...move, hash: valueHash(null) }] },
+      null,
+    ],
     ['that is the baseline', { base: 'old' }, null],
     ['that the other side shows', { others: 'old' }, null],
     ['of which the other side shows a third one', { others: 'y' }, all],
@@ -275,6 +286,14 @@ describe('a cell that shows an earlier value', () => {
     ['that an undo put back and opened again', { written: { run: 6, rule: 'reopened', value: 'old' } }, null],
     ['that an undo before put back', { written: { run: 4, rule: 'undone', value: 'old' } }, all],
     ['that an undo did not put back', { written: { run: 5, rule: 'undone', value: 'x' } }, all],
+    [
+      'that an undo put back, and that moved again since',
+      { moves: [move, { ...move, run: 9, at: 900 }], written: { run: 5, rule: 'undone', value: 'old' } },
+      [
+        { from: 0, to: 9, leftAt: 500 },
+        { from: 10, to: 17, leftAt: 900 },
+      ],
+    ],
     ['that was written otherwise', { written: { run: 5, rule: 'row-edited', value: 'old' } }, all],
     ['not in no time', { moves: [{ ...other, at: 1 }, move] }, null],
   ])('%s', (_, given, expected) => expect(spans(given)).toEqual(expected));
@@ -312,12 +331,126 @@ describe('a cell that shows an earlier value', () => {
           .map((one) => ({ ...one, moment: 2 * one.run - Number(one.had) }))
           .toSorted((a, b) => a.moment - b.moment || a.at - b.at);
         const found = keptSpans({ leadId: 'a', field: 'stage', base: 'old', moves: some }, since);
-        for (let moment = since; moment < 14; moment++) {
+        for (let moment = 0; moment < 14; moment++) {
           const isKept = found.some(({ from, to }) => from <= moment && moment <= to);
-          expect(isKept).toBe(inOrder.find((one) => one.moment > moment)?.hash === other.hash);
+          const next = inOrder.find((one) => one.moment > moment);
+          expect(isKept).toBe(moment >= since && next?.hash === other.hash);
         }
       }),
       { numRuns: lawRuns(500) },
     );
+  });
+});
+
+test('a value that was never there, and a side that shows nothing, put nothing back', () => {
+  const cell = { leadId: 'a', field: 'stage', base: 'new', moves: [] };
+  expect(shownAgain(cell, { mine: { stage: 'old' }, others: null })).toBeNull();
+  expect(shownAgain(cell, { mine: null, others: null })).toBeNull();
+});
+
+describe('what a scan shows of a side', () => {
+  interface Shown {
+    readonly lead?: Cells;
+    readonly row?: Cells;
+    readonly isMissed?: boolean;
+    readonly isPaused?: boolean;
+  }
+  const scanOf = ({ lead, row, isMissed = false, isPaused = false }: Shown) => ({
+    lead: () => lead ?? null,
+    row: () => (row === undefined ? null : { row: 2, cells: row, hash: '', ordinal: 0, status: null }),
+    missed: () => ({ lead: false, row: isMissed }),
+    isPaused: () => isPaused,
+  });
+  const [old, base] = [{ stage: 'old' }, { stage: 'new' }];
+
+  test('is told from its own end', () => {
+    const both = scanOf({ lead: old, row: base });
+    expect(shownBySides(both, 'lead', 'a')).toEqual({ mine: old, others: base });
+    expect(shownBySides(both, 'row', 'a')).toEqual({ mine: base, others: old });
+    expect(shownBySides(scanOf({}), 'row', 'a')).toEqual({ mine: null, others: null });
+  });
+
+  test.each<[string, Shown, shows: boolean]>([
+    ['nothing else than the baseline', {}, true],
+    ['nothing', { isMissed: true }, false],
+    ['a paused row', { isPaused: true }, false],
+    ['the baseline beside another field', { row: { ...base, city: 'Ulm' } }, true],
+    ['another value', { row: old }, false],
+    ['what cannot be read', { row: { stage: { unreadable: 'new' } } }, false],
+    ['no such field', { row: { city: 'Ulm' } }, false],
+    ['another value on the other side', { lead: old }, true],
+  ])('%s: it shows the baseline: %s', (_, shown, shows) => {
+    const cell = { leadId: 'a', field: 'stage', base: 'new' };
+    expect(showsBaseOf(scanOf(shown), 'row', cell)).toBe(shows);
+  });
+});
+
+test('one option lets pass what has one way out, unless only the table itself can', () => {
+  const codes = [
+    'guard.misread',
+    'guard.older-copy',
+    'guard.older-service',
+    'guard.target.gone',
+    'row.orphan',
+  ];
+  expect(allowable([...codes, 'lead.guard.misread', 'guard.max-deletes'])).toEqual([
+    'misread',
+    'max-deletes',
+  ]);
+});
+
+describe('of several moments', () => {
+  const spansOf = (...spans: readonly (readonly [number, number])[]): Spans => {
+    const made = new Spans();
+    for (const [from, to] of spans) made.add({ from, to });
+    return made;
+  };
+
+  test('each lies in the spans that hold it, its ends included; one that ends before it begins holds none', () => {
+    const spans = spansOf([1, 4], [4, 4], [3, 6], [7, 3]);
+    expect(Object.fromEntries(spans.at([7, 0, 6, 1, 4, 3, 5]))).toEqual({
+      0: 0,
+      1: 1,
+      3: 2,
+      4: 3,
+      5: 1,
+      6: 1,
+      7: 0,
+    });
+  });
+
+  test.each<[string, readonly Candidate[], Spans, object]>([
+    [
+      'that puts back most for what it keeps',
+      [
+        { moment: 2, putBack: 20 },
+        { moment: 6, putBack: 18 },
+      ],
+      spansOf([1, 3]),
+      { kind: 'stop', moment: 6, putBack: 18, kept: 0 },
+    ],
+    [
+      'that is certain',
+      [
+        { moment: 2, putBack: 3 },
+        { moment: 6, putBack: 2 },
+        { moment: 4, putBack: 2 },
+      ],
+      spansOf(),
+      { kind: 'stop', moment: 2 },
+    ],
+    [
+      'that is the last',
+      [
+        { moment: 2, putBack: 2 },
+        { moment: 6, putBack: 2 },
+        { moment: 4, putBack: 2 },
+      ],
+      spansOf(),
+      { kind: 'hold', moment: 6 },
+    ],
+  ])('the copy is of the one %s, in whatever order they come', (_, candidates, kept, verdict) => {
+    for (const some of [candidates, candidates.toReversed()])
+      expect(judgeCopy(some, kept)).toMatchObject(verdict);
   });
 });

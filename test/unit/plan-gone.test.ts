@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { mostOfRecord, withinSize } from '../../src/core/lead/text-size.ts';
 import type { Cells, Values } from '../../src/core/lead/value.ts';
 import { type PairState, planPair } from '../../src/core/merge/plan.ts';
 import type { Policy } from '../../src/core/merge/policy.ts';
@@ -302,4 +303,80 @@ describe('a row that was missed once, and may be on the clipboard', () => {
   test('that was missed by a scan which is no proof is written again at once', () => {
     expect(said(known, {}, { rowAbsences: 0 })).toEqual(['row-deleted']);
   });
+});
+
+describe('a delete about which a person is asked', () => {
+  const [noRow, noLead] = [
+    { base: known, lead: edited, rowAbsences: 2 },
+    { base: known, row: row(known), leadAbsences: 2 },
+  ];
+  test.each<[string, Partial<PairState>, Partial<Policy>, readonly string[]]>([
+    ['a row', noRow, {}, ['hold (row.deleted)']],
+    ['a row, which was meant', { ...noRow, answer: 'deleted' }, {}, ['delete-lead (row-deleted)']],
+    ['a row, which was not', { ...noRow, answer: 'restore' }, {}, [create('row-deleted', 'won')]],
+    [
+      'a row, answered before it is proven',
+      { ...noRow, rowAbsences: 1, answer: 'deleted' },
+      {},
+      ['report (delete.waiting)'],
+    ],
+    [
+      'a row of a table that no lead comes from',
+      noRow,
+      { direction: 'to-target' },
+      [create('row-deleted-but-lead-edited', 'won')],
+    ],
+    [
+      'the same of a lead as it was',
+      { ...noRow, lead: known },
+      { direction: 'to-target' },
+      [create('row-deleted')],
+    ],
+    ['a lead', noLead, {}, ['hold (lead.deleted)']],
+    ['a lead, which was meant', { ...noLead, answer: 'deleted' }, {}, ['remove-row (lead-deleted)']],
+    ['a lead, which was not', { ...noLead, answer: 'restore' }, {}, ['unlink (lead-restored)']],
+    [
+      'a lead, answered before it is proven',
+      { ...noLead, leadAbsences: 1, answer: 'deleted' },
+      {},
+      ['report (delete.waiting)'],
+    ],
+    [
+      'a lead that a scan which is no proof missed',
+      { ...noLead, leadAbsences: 0, answer: 'deleted' },
+      {},
+      [],
+    ],
+  ])('%s', (_, state, choices, expected) => {
+    expect(plan(state, { onRowDeleted: 'ask', onLeadDeleted: 'ask', ...choices })).toEqual(expected);
+  });
+
+  test.each(['deleted', 'restore', null] as const)(
+    'is carried out only while what is left is as it was: %s',
+    (answer) => {
+      const choices = policy({ onRowDeleted: 'ask', onLeadDeleted: 'ask' });
+      const ofLead = planPair(pair({ ...noLead, answer }), choices);
+      expect(ofLead).toMatchObject([{ leadId: 'lead-1', row: 7, expect: known }]);
+      if (answer !== 'restore')
+        expect(planPair(pair({ ...noRow, answer }), choices)).toMatchObject([
+          { leadId: 'lead-1', expect: edited },
+        ]);
+    },
+  );
+});
+
+test('a row that went into another is held, and a record that is too large, unless nothing would be done with it', () => {
+  expect(plan({ base: known, lead: known, merged: { row: 3, message: '' } })).toEqual(['hold (row.merged)']);
+  const large = withinSize({ ...known, stage: 'x'.repeat(mostOfRecord + 1) });
+  const toLeads = { direction: 'to-leads' } as const;
+  expect(plan({ lead: large })).toEqual(['hold (lead.too-large)']);
+  expect(plan({ lead: large }, toLeads)).toEqual([]);
+  expect(plan({ lead: large, base: known }, toLeads)).toEqual(['hold (lead.too-large)']);
+  expect(plan({ lead: large, row: row(known) }, toLeads)).toEqual(['hold (lead.too-large)']);
+});
+
+test('a new lead waits, by its id, while a column is missing', () => {
+  const [held, ...others] = planPair(pair({ lead: known }), policy({ unseen: policy().fields.slice(1, 2) }));
+  expect(held).toMatchObject({ kind: 'hold', leadId: 'lead-1', row: null });
+  expect(others).toEqual([]);
 });

@@ -127,3 +127,25 @@ describe('a row that a run made', () => {
     expect(undo({ rowMade: acme }, { row: row(acme) })[0]).toMatchObject({ row: 7, expect: acme });
   });
 });
+
+describe('a row that a run matched with a lead that was there', () => {
+  const won = { ...acme, stage: 'won' };
+  test.each<[string, Partial<RunChanges>, Partial<Present>, readonly string[]]>([
+    ['as it was matched', {}, { lead: acme, row: row(acme) }, ['unlink (unmatched)']],
+    [
+      'and wrote to: it shows again what was typed',
+      { written: [wrote('row', 'stage', 'new', 'won')] },
+      { lead: won, row: row(won) },
+      ['unlink (unmatched); stage: won > new'],
+    ],
+    [
+      'whose lead it wrote to, which shows again what it had',
+      { written: [wrote('lead', 'stage', 'won', 'new')] },
+      { lead: acme, row: row(acme) },
+      ['unlink (unmatched)', 'update-lead (undone); stage: new > won'],
+    ],
+    ['gone', {}, { lead: acme }, ['report (undo.gone)']],
+  ])('%s', (_, made, present, expected) => {
+    expect(undone({ rowMatched: acme, ...made }, present)).toEqual(expected);
+  });
+});

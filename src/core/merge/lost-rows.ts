@@ -240,7 +240,7 @@ export function findLostRows(
   };
   const freeRows = strays.filter(({ row }) => !links.has(row) && !mayBe.has(row));
   const freeLeads = gone.filter((lead) => lead.isFresh && !matched.has(lead));
-  const byMark = groupBy(freeRows, (stray) => strayMarks(stray).slice(1));
+  const byMark = groupBy(freeRows, strayMarks);
   for (const [mark, leads] of groupBy(freeLeads, (lead) => lostMarks(lead, [], readable))) {
     const rows = byMark.get(mark) ?? [];
     if (rows.length * leads.length > mostCompared) {
@@ -272,11 +272,8 @@ export function findLostRows(
   return { links, mayBe, moved, leadIds, isAnyones };
 }
 
-/**
- * Whether a row may be the one a lead lost in this scan: it has the lead's name; or it shares at least half of the
- * filled fields, two of them, or one at the lead's old position.
- */
-function isMuchAlike({ cells, row }: Stray, lost: LostLead, fields: readonly FieldMapping[]): boolean {
+/** Whether a row that has the lead's name, or stands where its row was, may be that row: by the name, or by half of what is filled. */
+function isMuchAlike({ cells }: Stray, lost: LostLead, fields: readonly FieldMapping[]): boolean {
   const shown = fields.filter(({ field }) => field in cells);
   return recordsOf(lost).some((record) => {
     if (nameMark(cells).some((name) => nameMark(record).includes(name))) return true;
@@ -284,7 +281,7 @@ function isMuchAlike({ cells, row }: Stray, lost: LostLead, fields: readonly Fie
       ({ field }) => !sameCell(cells[field] ?? null, null) || !sameCell(record[field] ?? null, null),
     );
     const same = filled.filter(({ field }) => sameCell(cells[field] ?? null, record[field] ?? null));
-    return same.length >= (row === lost.place ? 1 : 2) && same.length * 2 >= filled.length;
+    return same.length > 0 && same.length * 2 >= filled.length;
   });
 }
 

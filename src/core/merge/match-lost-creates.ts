@@ -1,5 +1,5 @@
 import {
-  canonical,
+  canonicalJson,
   type Cell,
   type Cells,
   folded,
@@ -269,8 +269,8 @@ interface NewLead extends UnknownLead {
   readonly madeAt: number | null;
   /** Index in id order. */
   readonly place: number;
-  /** What its fields are compared by when spelling does not count; null: unreadable. */
-  readonly folded: (field: string) => string | null;
+  /** What its fields are compared by when spelling does not count; empty: nothing that can be read. */
+  readonly folded: (field: string) => string;
   /** Already assigned to a create. */
   given: boolean;
   /** Offered to a person. */
@@ -286,9 +286,9 @@ interface Matches {
 
 /** In id order. */
 function newLeads(unknown: readonly UnknownLead[]): readonly NewLead[] {
-  const sorted = unknown.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const sorted = unknown.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return sorted.map(({ id, cells, knownSince = null }, place) => {
-    const known = new Map<string, string | null>();
+    const known = new Map<string, string>();
     return {
       id,
       cells,
@@ -311,27 +311,22 @@ export function filled(cells: Cells): readonly (readonly [string, Cell])[] {
   return Object.entries(cells).filter(([, cell]) => !sameCell(cell, null));
 }
 
-/** A text that two cells share exactly when they mean the same. */
-export function cellKey(cell: Cell): string {
-  if (isUnreadable(cell)) return `?${cell.unreadable}`;
-  const value = canonical(cell);
-  return value === null ? '' : `=${value}`;
-}
-
-/** As `cellKey`, for several fields. */
+/** A text that two records share exactly when these fields mean the same. */
 function cellsKey(fields: readonly string[], cells: Cells): string {
-  return JSON.stringify(fields.map((field) => cellKey(cells[field] ?? null)));
+  return fields.map((field) => canonicalJson(cells[field] ?? null)).join();
 }
 
 /** Leads that show all that was sent, exactly. Linear: compares only records that share a key of the sent fields. */
 function exactMatches(sent: readonly Alike[], leads: readonly NewLead[]): Matches {
-  const fieldsOf = ({ content }: Alike): readonly string[] => Object.keys(content).toSorted();
   const leadsOf = new Map<Alike, readonly NewLead[]>();
-  for (const alike of Map.groupBy(sent, (one) => JSON.stringify(fieldsOf(one))).values()) {
-    const [first] = alike;
-    const fields = first === undefined ? [] : fieldsOf(first);
-    const byKey = Map.groupBy(leads, ({ cells }) => cellsKey(fields, cells));
-    for (const one of alike) leadsOf.set(one, byKey.get(cellsKey(fields, one.content)) ?? []);
+  const byFields = new Map<string, ReadonlyMap<string, readonly NewLead[]>>();
+  for (const one of sent) {
+    const fields = Object.keys(one.content).toSorted();
+    const name = JSON.stringify(fields);
+    const byKey = byFields.get(name) ?? Map.groupBy(leads, ({ cells }) => cellsKey(fields, cells));
+    byFields.set(name, byKey);
+    const found = byKey.get(cellsKey(fields, one.content));
+    if (found !== undefined) leadsOf.set(one, found);
   }
   return { leadsOf, sentOf: inverse(leadsOf) };
 }
@@ -344,9 +339,13 @@ function exactMatches(sent: readonly Alike[], leads: readonly NewLead[]): Matche
 function roughMatches(sent: readonly Alike[], index: AlikeLeads): Matches {
   const leadsOf = new Map<Alike, readonly NewLead[]>();
   for (const one of sent) {
-    const isNamed = one.filled.some(([field]) => field === nameField);
-    const near = index.alike(one, isNamed ? nameField : (one.filled[0]?.[0] ?? nameField));
-    leadsOf.set(one, thatShow(one, near, isNamed ? (one.filled.length * 2) / 3 : one.filled.length));
+    const fields = one.filled.map(([field]) => field);
+    const isNamed = fields.includes(nameField);
+    const [by = nameField] = isNamed ? [nameField] : fields;
+    leadsOf.set(
+      one,
+      thatShow(one, index.alike(one, by), isNamed ? (one.filled.length * 2) / 3 : one.filled.length),
+    );
   }
   return { leadsOf, sentOf: inverse(leadsOf) };
 }
@@ -374,10 +373,9 @@ class AlikeLeads {
   /** In id order; none when the field was not sent. */
   alike({ content }: Alike, field: string): readonly NewLead[] {
     const whole = foldedCell(content[field] ?? null);
-    if (whole === null) return [];
     const { byText, lengths } = this.#indexOf(field);
     const found = lengths
-      .filter((length) => length === whole.length || (length >= shortestCut && length < whole.length))
+      .filter((length) => length <= whole.length && isAlike(whole, whole.slice(0, length)))
       .flatMap((length) => byText.get(whole.slice(0, length)) ?? []);
     return found.toSorted((a, b) => a.place - b.place);
   }
@@ -385,7 +383,7 @@ class AlikeLeads {
   #indexOf(field: string) {
     const known = this.#byField.get(field);
     if (known !== undefined) return known;
-    const byText = Map.groupBy(this.#leads, (lead) => lead.folded(field) ?? '');
+    const byText = Map.groupBy(this.#leads, (lead) => lead.folded(field));
     byText.delete('');
     const index = { byText, lengths: [...new Set([...byText.keys()].map((text) => text.length))] };
     this.#byField.set(field, index);
@@ -398,20 +396,19 @@ const nameField = 'companyName';
 /** A truncated text is recognised from this length on; an instant to the second has 19. */
 const shortestCut = 8;
 
-function isAlike(whole: string | null, part: string | null): boolean {
-  if (whole === null || part === null || part === '') return false;
+function isAlike(whole: string, part: string): boolean {
   return whole === part || (part.length >= shortestCut && whole.startsWith(part));
 }
 
-function foldedCell(cell: Cell): string | null {
-  return isUnreadable(cell) ? null : folded(cell);
+function foldedCell(cell: Cell): string {
+  return folded(isUnreadable(cell) ? null : cell);
 }
 
 function inverse(leadsOf: ReadonlyMap<Alike, readonly NewLead[]>): ReadonlyMap<NewLead, readonly Alike[]> {
   const places = new Map<NewLead, number[]>();
   const all = [...leadsOf.keys()];
-  for (const [place, one] of all.entries())
-    for (const lead of leadsOf.get(one) ?? []) {
+  for (const [place, leads] of [...leadsOf.values()].entries())
+    for (const lead of leads) {
       const of = places.get(lead);
       if (of === undefined) places.set(lead, [place]);
       else of.push(place);

@@ -47,7 +47,11 @@ export interface ShownBySides {
 }
 
 /** What a scan shows of a lead, for one of its sides. */
-export function shownBySides(scan: LiveScan, side: CopiedSide, leadId: string): ShownBySides {
+export function shownBySides(
+  scan: Pick<LiveScan, 'lead' | 'row'>,
+  side: CopiedSide,
+  leadId: string,
+): ShownBySides {
   const [lead, row] = [scan.lead(leadId), scan.row(leadId)?.cells ?? null];
   return side === 'lead' ? { mine: lead, others: row } : { mine: row, others: lead };
 }
@@ -117,7 +121,11 @@ export function keptSpans({ base, moves }: EarlierCell, since: Moment): readonly
 }
 
 /** Whether a side shows the baseline of a cell. */
-export function showsBaseOf(scan: LiveScan, side: CopiedSide, { leadId, field, base }: EarlierCell): boolean {
+export function showsBaseOf(
+  scan: Pick<LiveScan, 'lead' | 'row' | 'missed' | 'isPaused'>,
+  side: CopiedSide,
+  { leadId, field, base }: Omit<EarlierCell, 'moves'>,
+): boolean {
   if (scan.missed(leadId)[side] || scan.isPaused(leadId)) return false;
   const { mine } = shownBySides(scan, side, leadId);
   const cell = mine?.[field];
@@ -161,13 +169,13 @@ export class Spans {
   }
 
   at(moments: readonly Moment[]): ReadonlyMap<Moment, number> {
-    const changes = [...this.#changes].toSorted(([a], [b]) => a - b);
     const counts = new Map<Moment, number>();
-    let [next, count] = [0, 0];
-    for (const moment of moments.toSorted((a, b) => a - b)) {
-      for (; next < changes.length && (changes[next]?.[0] ?? 0) <= moment; next++)
-        count += changes[next]?.[1] ?? 0;
-      counts.set(moment, count);
+    let count = 0;
+    // Of one moment the change comes first.
+    const asked = moments.map((moment) => [moment, null] as const);
+    for (const [moment, change] of [...this.#changes, ...asked].toSorted(([a], [b]) => a - b)) {
+      if (change === null) counts.set(moment, count);
+      else count += change;
     }
     return counts;
   }
@@ -258,7 +266,7 @@ export const copyCodes = { row: 'older-copy', lead: 'older-service' } as const;
 export const bringForward = 'older-copy:update';
 
 /** The options of `leadsync sync` that pass a refusal with several ways out, and what they do. */
-const waysPast: Readonly<Record<string, readonly (readonly [option: string, does: string])[]>> = {
+const waysPast = {
   'older-copy': [
     [
       '--older-copy update',
@@ -273,12 +281,12 @@ const waysPast: Readonly<Record<string, readonly (readonly [option: string, does
     ],
     ['--allow older-service', 'treats what the service shows as edits, if it was restored on purpose'],
   ],
-};
+} as const satisfies Record<string, readonly (readonly [option: string, does: string])[]>;
 
 /** Of the codes of a run's problems the guard's that one option lets pass: refusals with several ways out have named them. */
 export function allowable(codes: readonly string[]): readonly string[] {
   return codes
-    .flatMap((code) => /^guard\.(?!target\.)(.+)$/.exec(code)?.[1] ?? [])
+    .flatMap((code) => /^guard\.(?!target\.)(.+)/.exec(code)?.[1] ?? [])
     .filter((code) => !(code in waysPast));
 }
 
@@ -309,7 +317,7 @@ export function copyMessage(found: CopyFindings): string {
       : `${counted(kept, 'cell or record', 'cells or records')} that changed since ${kept === 1 ? 'is' : 'are'} newer`;
   const why = doubt === undefined ? rest : `${rest}; ${doubt.reason}`;
   const command = `leadsync sync --connection ${connection}`;
-  const ways = (waysPast[copyCodes[side]] ?? []).slice(mayUpdate ? 0 : 1);
+  const ways = waysPast[copyCodes[side]].slice(mayUpdate ? 0 : 1);
   return [
     `in ${counted(cells, 'cell')} ${shown} what was there before ${before}${lost}; ${why}: is it an older copy? Nothing was written, and nothing that is missing counts as deleted`,
     ...ways.map(([option, does]) => `${command} ${option} ${does}`),

@@ -228,7 +228,7 @@ function planBoth(state: PairState, lead: Cells, row: RowState, policy: Policy):
     const known = base === undefined ? {} : { base };
     if (!(field in row.cells)) {
       // A field this direction did not show is no edit: fill the cell.
-      if (mapping.direction === 'to-leads' || policy.direction === 'to-leads') continue;
+      if (mapping.direction === 'to-leads') continue;
       if (sameCell(leadCell, null) || isUnreadable(leadCell)) continue;
       toRow[field] = { from: null, to: leadCell, rule: 'fills-empty', ...known };
       continue;

@@ -1,10 +1,9 @@
-import { type Cell, type Cells, readable, sameCell, type Values } from '../lead/value.ts';
+import { canonicalJson, type Cell, type Cells, readable, sameCell, type Values } from '../lead/value.ts';
 import { type PlannedAction, plannedAction } from './action.ts';
 import type { LooseRow } from './difference.ts';
 import type { LostLead } from './lost-rows.ts';
 import {
   agreedContent,
-  cellKey,
   type CreateMatch,
   filled,
   type Intent,
@@ -291,5 +290,5 @@ class Likeness<Row extends { readonly cells: Cells }> {
 }
 
 function keyOf([field, cell]: readonly [string, Cell]): string {
-  return JSON.stringify([field, cellKey(cell)]);
+  return JSON.stringify([field, canonicalJson(cell)]);
 }
