@@ -122,17 +122,27 @@ export function isSameInstallation(one: Installation, other: Installation, share
   return (sharesJobs || one.jobs === other.jobs) && one.traits.some((trait) => other.traits.includes(trait));
 }
 
-/** Claims the database for an installation, or renews its claim. Returns the claim of another one that lives in it, else null. */
-export function claimDatabase(pool: pg.Pool, own: Installation, sharesJobs: boolean): Promise<Claim | null> {
+/**
+ * Claims the database for an installation, or renews its claim. Returns the claim of another one that lives in it, else since when it is
+ * claimed. `since`: of the claim in which the worker had its part last: whoever has renewed that one is of its installation, though a
+ * Redis that was emptied no longer says so.
+ */
+export function claimDatabase(
+  pool: pg.Pool,
+  own: Installation,
+  sharesJobs: boolean,
+  since: string | null,
+): Promise<{ readonly other: Claim } | { readonly since: string }> {
   return transaction(
     pool,
     async (client) => {
       await keeperOf(client);
       const claim = await claimIn(client, 'for update');
-      if (claim !== null && !isSameInstallation(own, claim, sharesJobs)) return claim;
-      const since = claim?.since ?? new Date().toISOString();
-      await client.query('update keeper set claim = $1, claimed_at = now()', [{ ...own, since }]);
-      return null;
+      if (claim !== null && !isSameInstallation(own, claim, sharesJobs || claim.since === since))
+        return { other: claim };
+      const begun = claim?.since ?? new Date().toISOString();
+      await client.query('update keeper set claim = $1, claimed_at = now()', [{ ...own, since: begun }]);
+      return { since: begun };
     },
     'repeatable',
   );

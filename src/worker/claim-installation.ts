@@ -33,14 +33,18 @@ export async function claimInstallation(
   const owner = await ownerOf(pool);
   /** Also of keys that were exchanged since: another process may still have the one before. */
   const traits = new Set<string>();
+  let since: string | null = null;
   const claim = async (): Promise<void> => {
     const own = installationOf(config, queue);
     for (const trait of own.traits) traits.add(trait);
     const found = await queue?.renew({ owner, machine: own.machine, database }, claimMs);
-    const other = await claimDatabase(pool, { ...own, traits: [...traits] }, found === 'known');
-    if (other === null) return;
+    const claimed = await claimDatabase(pool, { ...own, traits: [...traits] }, found === 'known', since);
+    if ('since' in claimed) {
+      since = claimed.since;
+      return;
+    }
     if (found === 'new') await queue?.release(owner);
-    throw taken(database, other);
+    throw taken(database, claimed.other);
   };
   await claim();
   const renewing = repeat(claimMs / 4, async () => {

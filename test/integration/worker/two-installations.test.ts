@@ -64,6 +64,27 @@ describe('two installations on one Redis:', { tags: 'redis-server' }, () => {
     await startWorker(first);
   });
 
+  test('after FLUSHALL workers of one installation go on, though they call its Redis by two names', async () => {
+    await using redis = await startRedis();
+    await using workspace = await Workspace.open({ redis, connection: { sync: yearly } });
+    const { process } = await startWorker(workspace);
+    const other = await startWorker(workspace, { REDIS_URL: redis.url.replace('127.0.0.1', 'localhost') });
+    const jobs = async (): Promise<string> => {
+      const { rows } = await workspace.database.pool.query<{ jobs: string }>(
+        `select claim ->> 'jobs' as jobs from keeper`,
+      );
+      return rows[0]?.jobs ?? '';
+    };
+    expect(await jobs()).toContain('localhost');
+    await redis.command('flushall');
+    const said = (): string => process.stderr + other.process.stderr;
+    await until(
+      'the first one has renewed its claim',
+      async () => said().includes('database.taken') || (await jobs()).includes('127.0.0.1'),
+    );
+    expect(said()).not.toContain('database.taken');
+  });
+
   test('after FLUSHALL the first one claims Redis again', async () => {
     await using redis = await startRedis();
     await using first = await Workspace.open({ redis, connection: { sync: yearly } });
